@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,15 +20,33 @@ import (
 	"lathe/internal/say"
 )
 
+// lag is how many texts may wait for a translation, so that who writes a new one need not
+// know the language. They are named with -v, and said in English until then.
+const lag = 12
+
+// tellMissing reports texts that are English alone.
+func tellMissing(t *testing.T, missing []string) {
+	t.Helper()
+	slices.Sort(missing)
+	tell := t.Logf
+	if len(missing) > lag {
+		tell = t.Errorf
+	}
+	for _, m := range missing {
+		tell("not in the catalogue: %s", m)
+	}
+}
+
 // TestHelpIsSaidInEachLanguage holds that nothing in the help of a command is English alone.
 func TestHelpIsSaidInEachLanguage(t *testing.T) {
 	root := Tree()
 	root.InitDefaultCompletionCmd()
+	var missing []string
 	everyCommand(root, func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
 		check := func(what, text string) {
 			if text != "" && say.Chinese.Text(text) == text {
-				t.Errorf("%s: %s is not in the catalogue: %q", cmd.CommandPath(), what, text)
+				missing = append(missing, fmt.Sprintf("%s, %s: %q", cmd.CommandPath(), what, text))
 			}
 		}
 		check("Short", cmd.Short)
@@ -35,6 +55,7 @@ func TestHelpIsSaidInEachLanguage(t *testing.T) {
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { check("--"+f.Name, f.Usage) })
 	})
+	tellMissing(t, missing)
 	for _, h := range headings {
 		if say.Chinese.Text(h) == h {
 			t.Errorf("%q is not in the catalogue", h)
@@ -46,17 +67,24 @@ func TestHelpIsSaidInEachLanguage(t *testing.T) {
 // English alone, and that the catalogue has no texts that nobody says any more.
 func TestErrorsAreSaidInEachLanguage(t *testing.T) {
 	said := errorTexts(t, "..")
+	var missing []string
 	for text, at := range said {
 		if say.Chinese.Text(text) == text {
-			t.Errorf("%s: not in the catalogue: %q", at, text)
+			missing = append(missing, fmt.Sprintf("%s: %q", at, text))
 		}
 	}
+	tellMissing(t, missing)
+	stale := 0
 	for _, name := range []string{"errors", "hints"} {
 		for _, text := range entries(t, name) {
 			if said[text] == "" {
-				t.Errorf("%s: nobody says %q any more", name, text)
+				t.Logf("%s: nobody says %q any more", name, text)
+				stale++
 			}
 		}
+	}
+	if stale > lag {
+		t.Errorf("%d entries of the catalogue are of no use", stale)
 	}
 }
 
