@@ -73,16 +73,23 @@ func (w *way) judge(ctx context.Context, a proxy.Attempt) error {
 	return errors.New(whyNot(err))
 }
 
-// hostRequest asks for a host.
+// hostRequest asks for a host on behalf of a command.
 func (e shellTools) hostRequest(a proxy.Attempt, in bashInput) tool.Request {
+	req := HostRequest(a)
+	req.Metadata["command"] = in.Command
+	if in.Description != "" {
+		req.Metadata["description"] = in.Description
+	}
+	return req
+}
+
+// HostRequest asks for a host.
+func HostRequest(a proxy.Attempt) tool.Request {
 	label := a.Label()
 	req := tool.Request{
 		Permission: permission.Network, Patterns: []string{label}, Always: []string{lathe.LiteralPattern(label)},
-		Metadata: map[string]any{"command": in.Command, "host": a.Host, "port": int(a.Port), "sent": a.Sent},
+		Metadata: map[string]any{"host": a.Host, "port": int(a.Port), "sent": a.Sent},
 		Doing:    "this command would reach " + label,
-	}
-	if in.Description != "" {
-		req.Metadata["description"] = in.Description
 	}
 	switch {
 	case a.Leads.IsValid():

@@ -48,6 +48,19 @@ func (l *Lasting) decode(d *decoder, v *jsonc.Value, path string) {
 	*l = Lasting(t)
 }
 
+func (r *Reach) decode(d *decoder, v *jsonc.Value, path string) {
+	*r = Reach{Set: true}
+	switch {
+	case v.Kind == jsonc.String && v.Text == "machine":
+		r.Machine = true
+	case v.Kind == jsonc.String && v.Text == "rules":
+	case v.Kind == jsonc.Array:
+		d.value(v, path, reflect.ValueOf(&r.Hosts).Elem())
+	default:
+		d.want(v, path, `"machine", "rules", or a list of hosts`)
+	}
+}
+
 func (i *Interleaved) decode(d *decoder, v *jsonc.Value, path string) {
 	switch v.Kind {
 	case jsonc.Bool:

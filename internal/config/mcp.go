@@ -27,6 +27,15 @@ func (c *Config) Unconfined(server string) bool {
 	return true
 }
 
+// ServerNetwork returns which hosts the program of a server reaches, as the person says.
+func (c *Config) ServerNetwork(server string) Reach {
+	i := slices.IndexFunc(c.MCP, func(m MCP) bool { return m.Name == server })
+	if i < 0 {
+		return Reach{}
+	}
+	return c.MCP[i].Network
+}
+
 // writtenBy reports whether a tree has a value of such a source.
 func (c *Config) writtenBy(v *jsonc.Value, who Trust) bool {
 	if v == nil {

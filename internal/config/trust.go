@@ -91,6 +91,9 @@ func (l *loader) personal(root *jsonc.Value) {
 		if v := m.Value.Delete("sandbox"); v != nil {
 			l.c.LeftOut = append(l.c.LeftOut, LeftOut{"mcp." + m.Key + ".sandbox", v.Pos(), "only your own configuration says how servers are confined"})
 		}
+		if v := m.Value.Delete("network"); v != nil {
+			l.c.LeftOut = append(l.c.LeftOut, LeftOut{"mcp." + m.Key + ".network", v.Pos(), "only your own configuration says which hosts servers reach"})
+		}
 	}
 }
 

@@ -270,7 +270,14 @@ type (
 		Timeout     int               `conf:"timeout,min=1"`       // ms; 0: default
 		LazyStart   *bool             `conf:"lazy"`                // nil: yes
 		Sandbox     string            `conf:"sandbox,enum=on|off"` // "": on
+		Network     Reach             `conf:"network"`
 		Pos         jsonc.Pos         `conf:",pos"`
+	}
+	// Reach says which hosts a local server's program reaches: with Machine any, otherwise
+	// those that rules allow, and Hosts, which are written like patterns of rules.
+	Reach struct {
+		Set, Machine bool
+		Hosts        []string
 	}
 	// OAuth is how to authorise with a remote server; Off switches it off.
 	OAuth struct {

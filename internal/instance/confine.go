@@ -23,7 +23,9 @@ type Confinement struct {
 	own     ownWords
 	machine sandbox.Machine
 	box     *sandbox.Box
-	apart   *sandbox.Box // of processes that have a network of their own
+	apart   *sandbox.Box // of commands that have a network of their own
+	helpers *sandbox.Box // of language servers, formatters and hooks that have one
+	servers serverBoxes  // of MCP servers that have one
 	limits  sandbox.Limits
 	fixed   func() sandbox.Policy // what does not change
 	caches  func() []string       // of language servers
@@ -48,7 +50,8 @@ func (i *Instance) confinement(o Options) *Confinement {
 	}
 	c.box = sandbox.NewBox(opts)
 	opts.Network = sandbox.OwnNetwork
-	c.apart = sandbox.NewBox(opts)
+	c.apart, c.helpers = sandbox.NewBox(opts), sandbox.NewBox(opts)
+	c.servers.opts = opts
 	c.fixed, c.caches = sync.OnceValue(c.makeFixed), sync.OnceValue(c.serverCaches)
 	return c
 }
@@ -118,7 +121,7 @@ func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Polic
 		c.forServer(&p)
 	case shell.KindFormatter:
 		c.showLanguages(&p)
-	case shell.KindMCP:
+	case shell.KindMCP, shell.KindGuardedMCP:
 		p.Lasting = true
 	}
 	return c.boxOf(kind), p
@@ -223,12 +226,20 @@ func within(dir, path string) bool {
 }
 
 // Close gives back what the sandbox holds.
-func (c *Confinement) Close() error { return errors.Join(c.box.Close(), c.apart.Close()) }
+func (c *Confinement) Close() error {
+	return errors.Join(c.box.Close(), c.apart.Close(), c.helpers.Close(), c.servers.Close())
+}
 
 // boxOf returns where processes of a kind run.
 func (c *Confinement) boxOf(kind shell.Kind) *sandbox.Box {
-	if kind == shell.KindGuarded && c.OwnNetwork() {
+	if !c.OwnNetwork() {
+		return c.box
+	}
+	switch kind {
+	case shell.KindGuarded:
 		return c.apart
+	case shell.KindLSP, shell.KindFormatter, shell.KindGuardedHook:
+		return c.helpers
 	}
 	return c.box
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"lathe"
+	"lathe/internal/config"
 	"lathe/internal/plugin"
 	"lathe/internal/plugin/hookcmd"
 	"lathe/internal/shell"
@@ -21,7 +22,7 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 		mine = i.Plugins.Hooks()
 	}
 	if o.Runner != nil {
-		mine = append(mine, i.claudeHooks(hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env})...)
+		mine = append(mine, i.claudeHooks(hookcmd.Place{Runner: i.ways, Dir: i.Root.Dir, Env: i.Shell.Env})...)
 	}
 	if len(i.Config.Hooks) == 0 && mine == nil {
 		return o.Hooks
@@ -34,7 +35,9 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 		}
 		usable = append(usable, h)
 	}
-	place := hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env, Describe: i.describe}
+	place := hookcmd.Place{Runner: i.ways, Dir: i.Root.Dir, Env: i.Shell.Env, Describe: i.describe, Guarded: func(h config.Hook) bool {
+		return i.Config.TrustOf(h.Pos) == config.Repository
+	}}
 	chain := o.Hooks.With(i.troubles.report, append(mine, hookcmd.Hooks(usable, place)...)...)
 	i.keepHookRecords(chain, o.Now)
 	return chain

@@ -69,6 +69,7 @@ type Instance struct {
 	install  func() (host.Options, error) // what packages of plugins are installed with
 	closing  []func()
 	trees    *snapshots
+	ways     *serverWays
 }
 
 // Shell is how commands run in a directory.
@@ -245,6 +246,8 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	if i.Shell.Path == "" {
 		i.Shell.Path = shell.Choose(env)
 	}
+	net := i.newNetwork(o, env)
+	i.ways = i.serverWays(o, net)
 	i.Surroundings = newSurroundings(i.place, i.Shell)
 	i.BeforeClose(i.Surroundings.uncommitted.close)
 	i.Languages = i.newLanguages(o, env, publish)
@@ -256,7 +259,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		},
 		Commands: builtin.Commands{
 			Shell: i.Shell.Path, ShellEnv: env, HeldBack: i.Shell.HeldBack, Processes: i.Confinement.Processes(), Memory: i.Config.Limits.Memory, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
-			Network: i.ways(o, env), Hold: i.Confinement.holder(), Confine: i.Confinement.of,
+			Network: net.commands, Hold: i.Confinement.holder(), Confine: i.Confinement.of,
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(), Code: i.Languages.code(),

@@ -15,6 +15,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/format"
 	"lathe/internal/lsp"
+	"lathe/internal/shell"
 )
 
 // Languages are the language servers and formatters of a directory. It is a part, which
@@ -26,6 +27,7 @@ type Languages struct {
 	// and a server is there that could serve the project. It is looked up once.
 	OffersTool func() bool
 	parts      *Parts
+	ways       *serverWays
 }
 
 const languagesPart = "languages"
@@ -35,7 +37,7 @@ func LanguageDir(paths config.Paths) string { return filepath.Join(paths.Data, "
 
 // newLanguages makes the part. It looks for nothing and starts nothing.
 func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Event)) *Languages {
-	l := &Languages{parts: i.Parts, OffersTool: func() bool { return false }}
+	l := &Languages{parts: i.Parts, ways: i.ways, OffersTool: func() bool { return false }}
 	if o.Languages == nil || o.Runner == nil {
 		return l
 	}
@@ -46,7 +48,7 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 	place := i.LanguagePlace(env)
 	if conf.LSP.Set && conf.LSP.On {
 		l.Servers = lsp.New(lsp.Options{
-			Place: place, Pool: o.Languages, Open: o.Runner.Open, Reach: i.Confinement.reach, Repository: i.Root.CommonDir,
+			Place: place, Pool: o.Languages, Open: i.ways.Open, Reach: i.Confinement.reach, Repository: i.Root.CommonDir,
 			Specs: lsp.Configure(serverSettings(conf.LSP.Entries), conf.Flags.ExperimentalLSPTy),
 			Wait:  millis(conf.Languages.Wait), Idle: millis(conf.Languages.Idle), Memory: int64(conf.Languages.Memory) << 20,
 			Everything: conf.Languages.Diagnostics == "all",
@@ -60,7 +62,7 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 			Place: format.Place{
 				Dir: place.Dir, Worktree: place.Worktree, Env: env, Own: lsp.ProgramDirs(place), Trusted: place.Trusted, Oxfmt: conf.Flags.ExperimentalOxfmt,
 			},
-			Specs: formatterSpecs(conf.Formatter.Entries), Open: o.Runner.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
+			Specs: formatterSpecs(conf.Formatter.Entries), Open: i.ways.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
 		})
 	}
 	wished := conf.Flags.ExperimentalLSPTool
@@ -209,6 +211,12 @@ func (l *Languages) Configured(dir string) (servers, formatters []api.Configured
 		if f.Enabled {
 			formatters = append(formatters, api.Configured{Name: f.Name, Kind: strings.Join(f.Extensions, " "), State: "used"})
 		}
+	}
+	if words := l.ways.words(shell.KindLSP, ""); words != "" {
+		servers = append(servers, api.Configured{Name: "network", State: words})
+	}
+	if words := l.ways.words(shell.KindFormatter, ""); words != "" {
+		formatters = append(formatters, api.Configured{Name: "network", State: words})
 	}
 	return servers, formatters
 }

@@ -45,7 +45,7 @@ func (i *Instance) connectServers(o Options) error {
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: i.Shell.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
 		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},
-		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.unconfined, Host: servedBy{i},
+		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.unconfined, Launch: i.launch, Host: servedBy{i},
 	})
 	i.Commands.servers = i.MCP
 	return i.Parts.Add(i.MCP)
@@ -54,6 +54,19 @@ func (i *Instance) connectServers(o Options) error {
 // unconfined reports whether the program of a server may use the whole machine.
 func (i *Instance) unconfined(server string) bool {
 	return i.Confinement.Off() || i.Config.Unconfined(server)
+}
+
+// launch opens the program of a server: with the whole machine, or with hosts by rule, if
+// the person says so.
+func (i *Instance) launch(server string, p shell.Program) (*shell.Service, error) {
+	reach := i.Config.ServerNetwork(server)
+	switch {
+	case i.unconfined(server):
+		p.Kind = shell.KindFreeMCP
+	case reach.Set && !reach.Machine:
+		p.Kind = shell.KindGuardedMCP
+	}
+	return i.ways.open(p, server, reach.Hosts)
 }
 
 // Servers returns the servers of the directory. It starts those that should not wait
@@ -95,9 +108,17 @@ func (i *Instance) configuredServers() []api.Configured {
 		if s.Remote {
 			kind = "remote"
 		}
-		out = append(out, api.Configured{Name: s.Name, Kind: kind, State: serverWords(s)})
+		out = append(out, api.Configured{Name: s.Name, Kind: kind, State: join(serverWords(s), i.ways.words(shell.KindGuardedMCP, s.Name))})
 	}
 	return out
+}
+
+// join puts a comma between two texts that are there.
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ", " + b
 }
 
 // serverWords says how a server is doing.

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"lathe/internal/builtin"
 	"lathe/internal/netguard"
 	"lathe/internal/sandbox/proxy"
 	"lathe/internal/sandbox/registry"
@@ -24,13 +23,15 @@ type network struct {
 	environ []string // lathe's own, which names the person's proxy
 	env     []string // the commands'
 	connect []string // see Options.Connect
-	// listen returns a listener in the network that commands have, or nil where that is
-	// the machine's.
-	listen func() (net.Listener, error)
+	listen  listen   // in the network that commands have
+	parts   *Parts
 
 	mu    sync.Mutex
 	proxy *proxy.Proxy
 }
+
+// listen returns a listener in a network, or nil where that is the machine's.
+type listen func() (net.Listener, error)
 
 // Name is that of the part.
 func (n *network) Name() string { return "network" }
@@ -67,12 +68,12 @@ func (n *network) Close() error {
 	return n.proxy.Close()
 }
 
-// open is a [builtin.OpenWay].
-func (n *network) open(judge proxy.Judge) (*proxy.Door, map[string]string, error) {
+// open opens a way out of a network.
+func (n *network) open(l listen, judge proxy.Judge) (*proxy.Door, map[string]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	door := n.proxy.Open(judge)
-	at, err := n.address(door)
+	at, err := address(door, l)
 	if err != nil {
 		door.Close()
 		return nil, nil, err
@@ -80,9 +81,9 @@ func (n *network) open(judge proxy.Judge) (*proxy.Door, map[string]string, error
 	return door, proxy.Env(at, n.connect, func(name string) string { return shell.Getenv(n.env, name) }), nil
 }
 
-// address offers a door where commands find it.
-func (n *network) address(door *proxy.Door) (*url.URL, error) {
-	l, err := n.listen()
+// address offers a door where programs find it.
+func address(door *proxy.Door, in listen) (*url.URL, error) {
+	l, err := in()
 	if err != nil {
 		return nil, err
 	}
@@ -92,19 +93,26 @@ func (n *network) address(door *proxy.Door) (*url.URL, error) {
 	return door.Offer(l), nil
 }
 
-// ways returns what opens the ways of commands, which starts the part when it is first
-// used.
-func (i *Instance) ways(o Options, env []string) builtin.OpenWay {
-	n := &network{own: o.Own, environ: o.Environ, env: env, connect: o.Connect, listen: i.Confinement.Listen}
+// newNetwork makes the part.
+func (i *Instance) newNetwork(o Options, env []string) *network {
+	n := &network{own: o.Own, environ: o.Environ, env: env, connect: o.Connect, listen: i.Confinement.Listen, parts: i.Parts}
 	if err := i.Parts.Add(n); err != nil {
 		panic(err) // it is the only one of its name
 	}
-	return func(judge proxy.Judge) (*proxy.Door, map[string]string, error) {
-		if err := i.Parts.Start(context.Background(), n.Name()); err != nil {
-			return nil, nil, err
-		}
-		return n.open(judge)
+	return n
+}
+
+// commands is a [builtin.OpenWay] of the commands.
+func (n *network) commands(judge proxy.Judge) (*proxy.Door, map[string]string, error) {
+	return n.openIn(n.listen, judge)
+}
+
+// openIn is open, and starts the part when it is first used.
+func (n *network) openIn(l listen, judge proxy.Judge) (*proxy.Door, map[string]string, error) {
+	if err := n.parts.Start(context.Background(), n.Name()); err != nil {
+		return nil, nil, err
 	}
+	return n.open(l, judge)
 }
 
 // usualHosts returns a function that reports the hosts of the project's package

@@ -24,6 +24,8 @@ type Options struct {
 	Cache   string        // directory for what servers had to offer; "": nothing is kept
 	Env     []string      // the environment of local servers, before their own
 	Open    func(shell.Program) (*shell.Service, error)
+	// Launch opens the program of a server, of [shell.KindMCP]; nil: Open does.
+	Launch func(server string, p shell.Program) (*shell.Service, error)
 	// Unconfined says which servers run without confinement; nil: none.
 	Unconfined func(server string) bool
 	HTTP       *http.Client // nil: [http.DefaultClient]

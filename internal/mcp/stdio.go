@@ -49,12 +49,12 @@ func (s *server) dialLocal(ctx context.Context, version string) (*conn, *Known, 
 			dir = filepath.Join(s.set.o.Dir, dir)
 		}
 	}
-	kind := shell.KindMCP
-	if free := s.set.o.Unconfined; free != nil && free(s.conf.Name) {
-		kind = shell.KindFreeMCP
+	open := s.set.o.Open
+	if launch := s.set.o.Launch; launch != nil {
+		open = func(p shell.Program) (*shell.Service, error) { return launch(s.conf.Name, p) }
 	}
-	service, err := s.set.o.Open(shell.Program{
-		Args: s.conf.Command, Dir: dir, Env: shell.Env(s.set.o.Env, s.conf.Environment), Kind: kind, Stderr: p.printed,
+	service, err := open(shell.Program{
+		Args: s.conf.Command, Dir: dir, Env: shell.Env(s.set.o.Env, s.conf.Environment), Kind: shell.KindMCP, Stderr: p.printed,
 	})
 	if err != nil {
 		return nil, nil, err

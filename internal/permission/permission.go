@@ -132,6 +132,16 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	return err
 }
 
+// Settled is [Service.Ask] on behalf of programs for which nobody is asked: what a person
+// would have to be asked about is an *[Unanswered].
+func (s *Service) Settled(in AskInput) error {
+	wants, err := s.wanted(in)
+	if err == nil && len(wants) > 0 {
+		err = &Unanswered{Why: "no rule allows it, and nobody is asked on behalf of such a program"}
+	}
+	return err
+}
+
 // wanted returns the requests that a person has to be asked about and, if there are any,
 // what the call asks for next. If a rule denies one of them, the error is a *[Denied],
 // whatever the others are.

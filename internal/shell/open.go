@@ -19,16 +19,19 @@ type Kind string
 
 // The kinds. The zero value is a command.
 const (
-	KindCommand   Kind = "command"
-	KindGuarded   Kind = "guarded" // a command that reaches other hosts only through its Network
-	KindMCP       Kind = "mcp"
-	KindFreeMCP   Kind = "mcp-unconfined" // one that the person lets run without confinement
-	KindLSP       Kind = "lsp"
-	KindFormatter Kind = "formatter"
-	KindPlugin    Kind = "plugin"
-	KindInstall   Kind = "install" // of the packages of plugins
-	KindHook      Kind = "hook"
-	KindTerminal  Kind = "terminal" // the person's own, which nothing confines
+	KindCommand Kind = "command"
+	KindGuarded Kind = "guarded" // a command that reaches other hosts only through its Network
+	KindMCP     Kind = "mcp"
+	// Guarded kinds reach other hosts only through their Network, as KindGuarded does.
+	KindGuardedMCP  Kind = "mcp-guarded"
+	KindGuardedHook Kind = "hook-guarded"
+	KindFreeMCP     Kind = "mcp-unconfined" // one that the person lets run without confinement
+	KindLSP         Kind = "lsp"
+	KindFormatter   Kind = "formatter"
+	KindPlugin      Kind = "plugin"
+	KindInstall     Kind = "install" // of the packages of plugins
+	KindHook        Kind = "hook"
+	KindTerminal    Kind = "terminal" // the person's own, which nothing confines
 )
 
 // Program is a program with pipes of its own, which lives until it ends or is stopped:

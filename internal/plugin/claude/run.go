@@ -138,7 +138,7 @@ func (s *Set) fitting(event, subject string) (out []Hook) {
 
 func (s *Set) run(ctx context.Context, h Hook, input []byte) (hookcmd.Done, error) {
 	return s.o.Place.Run(ctx, hookcmd.Call{
-		Args: s.o.shell(h.Command), Input: input, Timeout: h.Timeout, Env: []string{"CLAUDE_PROJECT_DIR=" + s.o.Project},
+		Args: s.o.shell(h.Command), Input: input, Timeout: h.Timeout, Env: []string{"CLAUDE_PROJECT_DIR=" + s.o.Project}, Guarded: !h.own,
 	})
 }
 

@@ -52,6 +52,7 @@ type Hook struct {
 	Timeout time.Duration `json:"timeout"`
 
 	fits func(subject string) bool
+	own  bool // the person's; otherwise a repository brought it
 }
 
 // File is where settings lie.
@@ -139,7 +140,7 @@ func (s *Settings) event(event string, raw json.RawMessage) {
 				s.Problems = append(s.Problems, fmt.Sprintf("%s: a hook of the type %q is not called; only commands are", event, h.Type))
 				continue
 			}
-			s.Hooks = append(s.Hooks, Hook{Event: event, Matcher: g.Matcher, Command: h.Command, Timeout: timeout(h.Timeout), fits: fits})
+			s.Hooks = append(s.Hooks, Hook{Event: event, Matcher: g.Matcher, Command: h.Command, Timeout: timeout(h.Timeout), fits: fits, own: s.Base == ""})
 		}
 	}
 }

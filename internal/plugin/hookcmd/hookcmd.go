@@ -39,6 +39,8 @@ type Place struct {
 	Dir      string   // working directory
 	Env      []string // the whole environment
 	Describe jsonhook.Describe
+	// Guarded says which hooks reach other hosts by rule alone; nil: none.
+	Guarded func(config.Hook) bool
 }
 
 // Hooks returns the hooks of a configuration, in its order.
@@ -65,6 +67,7 @@ func (p Place) caller(h config.Hook) jsonhook.Caller {
 	if h.Timeout > 0 {
 		timeout = time.Duration(h.Timeout * float64(time.Second))
 	}
+	guarded := p.Guarded != nil && p.Guarded(h)
 	return func(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
 		if !Matches(h.Match, subject(hook, input)) {
 			return nil, plugin.ErrNotMeant
@@ -73,7 +76,7 @@ func (p Place) caller(h config.Hook) jsonhook.Caller {
 		if err != nil {
 			return nil, err
 		}
-		done, err := p.Run(ctx, Call{Args: h.Command, Input: text, Timeout: timeout})
+		done, err := p.Run(ctx, Call{Args: h.Command, Input: text, Timeout: timeout, Guarded: guarded})
 		if err != nil {
 			return nil, err
 		}
@@ -146,6 +149,7 @@ type Call struct {
 	Input   []byte
 	Timeout time.Duration
 	Env     []string // in addition to the place's
+	Guarded bool     // it reaches other hosts by rule alone
 }
 
 // Done is how a program ended.
@@ -170,9 +174,12 @@ func (d Done) Failure() string {
 // and counts as [plugin.NotCalled], as does one that cannot be started. What a
 // program leaves running is ended with it.
 func (p Place) Run(ctx context.Context, c Call) (Done, error) {
-	errs := &head{most: maxTold}
+	errs, kind := &head{most: maxTold}, shell.KindHook
+	if c.Guarded {
+		kind = shell.KindGuardedHook
+	}
 	svc, err := p.Runner.Open(shell.Program{
-		Args: c.Args, Dir: p.Dir, Env: append(slices.Clone(p.Env), c.Env...), Kind: shell.KindHook, Stderr: func(b []byte) { errs.Write(b) },
+		Args: c.Args, Dir: p.Dir, Env: append(slices.Clone(p.Env), c.Env...), Kind: kind, Stderr: func(b []byte) { errs.Write(b) },
 	})
 	if err != nil {
 		return Done{}, &plugin.NotCalled{Why: err.Error()}
