@@ -6,17 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"lathe/internal/llm/llmtest"
+	"lathe/internal/sandbox/kerneltest"
 )
 
 // faultEnv lets the file layer of a process fail from some moment on: "28 40ms"
@@ -28,56 +26,10 @@ func init() {
 	if !armed || os.Getenv(asMain) == "" {
 		return
 	}
-	number, delay, _ := strings.Cut(spec, " ")
-	errno, err := strconv.Atoi(number)
-	wait, err2 := time.ParseDuration(delay)
-	if err != nil || err2 != nil {
+	err := kerneltest.BreakFiles(spec, func(err error) { fmt.Fprintln(os.Stderr, "no fault injected:", err) })
+	if err != nil {
 		panic("bad " + faultEnv)
 	}
-	time.AfterFunc(wait, func() {
-		if err := breakFiles(syscall.Errno(errno)); err != nil {
-			fmt.Fprintln(os.Stderr, "no fault injected:", err)
-		}
-	})
-}
-
-// breakFiles makes every system call that stores something fail, in all threads
-// and in what they start: writes at an offset, syncs, truncations, new files.
-func breakFiles(errno syscall.Errno) error {
-	const (
-		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		anyBit = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
-		answer = unix.BPF_RET | unix.BPF_K
-		flags  = 32 // where the third argument of a call is
-	)
-	program := []unix.SockFilter{
-		{Code: load, K: 0},
-		{Code: equal, K: unix.SYS_PWRITE64, Jt: 6},
-		{Code: equal, K: unix.SYS_FSYNC, Jt: 5},
-		{Code: equal, K: unix.SYS_FDATASYNC, Jt: 4},
-		{Code: equal, K: unix.SYS_FTRUNCATE, Jt: 3},
-		{Code: equal, K: unix.SYS_OPENAT, Jf: 3},
-		{Code: load, K: flags},
-		{Code: anyBit, K: unix.O_CREAT, Jf: 1},
-		{Code: answer, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
-		{Code: answer, K: unix.SECCOMP_RET_ALLOW},
-	}
-	return filterCalls(program)
-}
-
-// filterCalls binds this process, and what it starts, to a filter of system calls.
-func filterCalls(program []unix.SockFilter) error {
-	runtime.LockOSThread()
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
-	if e != 0 {
-		return e
-	}
-	return nil
 }
 
 // TestFileFaults lets the disk of a run, or of an import, be full or broken from

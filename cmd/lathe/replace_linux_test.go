@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lathe/internal/llm/llmtest"
+	"lathe/internal/sandbox/kerneltest"
 )
 
 // dieAtRenameEnv lets a process die when it is about to rename a file: the moment
@@ -20,7 +21,7 @@ func init() {
 	if os.Getenv(asMain) == "" || os.Getenv(dieAtRenameEnv) == "" {
 		return
 	}
-	err := filterCalls([]unix.SockFilter{
+	err := kerneltest.FilterCalls([]unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_RENAMEAT, Jt: 2},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_RENAMEAT2, Jt: 1},

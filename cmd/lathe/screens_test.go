@@ -73,23 +73,7 @@ func (w *station) attach(name string, args ...string) *screen {
 // to be one word: what lies between words may be drawn apart.
 func (s *screen) sees(word string) {
 	s.t.Helper()
-	late := time.NewTimer(stuck)
-	defer late.Stop()
-	for {
-		s.mu.Lock()
-		text := ansi.Strip(string(s.shown[s.seen:]))
-		if strings.Contains(text, word) {
-			s.seen = len(s.shown)
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Unlock()
-		select {
-		case <-s.more:
-		case <-late.C:
-			s.t.Fatalf("%s does not show %q:\n%s", s.name, word, text)
-		}
-	}
+	s.wait(word, nil, "")
 }
 
 // answers presses a key of an ask until a word is drawn: an ask takes no keys
@@ -98,6 +82,12 @@ func (s *screen) answers(key, word string) {
 	s.t.Helper()
 	press := time.NewTicker(1500 * time.Millisecond)
 	defer press.Stop()
+	s.wait(word, press.C, key)
+}
+
+// wait waits until a word is drawn, and presses the key with each tick until then.
+func (s *screen) wait(word string, press <-chan time.Time, key string) {
+	s.t.Helper()
 	late := time.NewTimer(stuck)
 	defer late.Stop()
 	for {
@@ -111,10 +101,10 @@ func (s *screen) answers(key, word string) {
 		s.mu.Unlock()
 		select {
 		case <-s.more:
-		case <-press.C:
+		case <-press:
 			s.types(key)
 		case <-late.C:
-			s.t.Fatalf("%s does not show %q after %q:\n%s", s.name, word, key, text)
+			s.t.Fatalf("%s does not show %q (pressed: %q):\n%s", s.name, word, key, text)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	patience = 10 * time.Second // for who holds the lock now
+	patience = 10 * time.Second // for whoever holds the lock now
 	again    = 15 * time.Millisecond
 )
 

@@ -13,10 +13,11 @@ import (
 	"lathe/internal/sandbox"
 )
 
-// anyFile is a file that no rule for some files is about.
+// anyFile stands for a file that no rule for particular files mentions.
 const anyFile = "\x00"
 
-// maxJudged bounds how many files of the project are compared with rules for some files.
+// maxJudged bounds how many files of the project are compared with rules for particular
+// files.
 const maxJudged = 50_000
 
 // bounds are how an agent's rules bound what its processes change and read.
@@ -46,8 +47,8 @@ func (b bounds) bound(p *sandbox.Policy) {
 	p.Hide = slices.Concat(p.Hide, b.deniedReads())
 }
 
-// closed lists the directories of the project in which nothing may be changed, or not
-// unasked, but for what rules open by name.
+// closed lists the directories of the project in which nothing may be changed without
+// asking, except for what rules open by name.
 func (b bounds) closed() []string {
 	if !b.call {
 		if b.policy.ActionUnder("edit", "") == lathe.Deny {
@@ -61,7 +62,7 @@ func (b bounds) closed() []string {
 	case lathe.Deny:
 		return b.c.worktree()
 	}
-	root := b.c.i.Root // what git keeps for itself nobody edits
+	root := b.c.i.Root // nobody edits what git keeps for itself
 	if root.VCS == "" {
 		return []string{root.Dir}
 	}
@@ -152,7 +153,8 @@ func (b bounds) allowedOutside() (dirs []string) {
 	return dirs
 }
 
-// deniedEdits lists the files that a rule for some files does not let be edited unasked.
+// deniedEdits lists the files that a rule for particular files keeps from being edited
+// without asking.
 func (b bounds) deniedEdits() []string {
 	if !restricts(b.policy, "edit", lathe.Deny, lathe.AskMe) {
 		return nil

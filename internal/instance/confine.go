@@ -175,7 +175,7 @@ func (c *Confinement) makeFixed() sandbox.Policy {
 // load, but no keys.
 var programs = []string{"hooks", "plugin", "plugins", "tool", "tools", "skill", "skills", "node_modules", "package.json", "bun.lock", "package-lock.json"}
 
-// sockets lists those of programs that do what they are told.
+// sockets lists the sockets of programs that carry out requests.
 func (c *Confinement) sockets() (list []string) {
 	if sock := c.machine.Getenv("SSH_AUTH_SOCK"); filepath.IsAbs(sock) {
 		list = append(list, sock)

@@ -168,7 +168,7 @@ func (d *Decisions) List() ([]api.Trusted, error) {
 	return out, err
 }
 
-// digestOf returns what stands for files as they are.
+// digestOf returns the digest of files as they are.
 func digestOf(files trust.Files) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// desktop lists the ways to the programs on the person's screen that lie where the
-// environment says: who gets to one can type into their terminals and read what they copy.
+// desktop lists the sockets of the person's screen, where the environment says they are:
+// whoever reaches one can type into the terminals there and read what is copied.
 func desktop(getenv func(string) string) (list []string) {
 	if file := getenv("XAUTHORITY"); filepath.IsAbs(file) {
 		list = append(list, file)

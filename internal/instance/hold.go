@@ -47,7 +47,7 @@ func (h *heldChanges) Apply(list []overlay.Change, by shell.Confine, allow sandb
 	return check(), err
 }
 
-// outermost resolves the directories that are there, and leaves out what lies in another.
+// outermost resolves the directories that exist, and leaves out those inside another.
 func outermost(dirs []string) (out []string) {
 	var real []string
 	for _, dir := range dirs {

@@ -14,8 +14,8 @@ func HookRecords(paths config.Paths) plugin.Records {
 	return plugin.Records{Path: filepath.Join(paths.Data, "hook-calls.jsonl")}
 }
 
-// keepHookRecords has what the directory's own hooks cost kept and logged, now and then and
-// when the instance closes.
+// keepHookRecords stores and logs what the directory's own hooks cost, now and then and when
+// the instance closes.
 func (i *Instance) keepHookRecords(chain *plugin.Chain, now func() time.Time) {
 	chain.OnAccounts(func() {
 		accounts := chain.Take()

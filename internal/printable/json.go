@@ -2,7 +2,9 @@ package printable
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -35,3 +37,19 @@ func JSON(doc []byte) []byte {
 // hidden reports what has to be escaped in a document. Below DEL valid JSON has
 // escaped it already, or it is blank between values.
 func hidden(r rune) bool { return r >= 0x7f && Harmful(r) }
+
+// IndentJSON returns JSON on lines of its own; what is no JSON it returns as it is.
+func IndentJSON(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

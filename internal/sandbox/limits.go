@@ -2,7 +2,7 @@ package sandbox
 
 import "runtime"
 
-// Bounds of what processes of one box may be, threads counted. Programs that make their
+// Bounds on the number of processes of one box, threads included. Programs that make their
 // number from that of the processors have room.
 const (
 	usualProcesses   = 4096

@@ -9,10 +9,10 @@ import (
 	"lathe/internal/turn"
 )
 
-// again returns the message that a client chose the identifier of, when it is
-// stored already: the client may not have seen the reply, and sent it again. The
-// run is the one that answers the message, or a finished one. If there is no
-// such message, the prompt is new.
+// again returns the message with an identifier that the client chose, if it is stored
+// already: a client that did not see the reply may have sent the message again. The run is
+// the one that answers the message, or a finished one. If there is no such message, the
+// prompt is new.
 //
 // What a revert hides is about to be removed, so its identifiers are free.
 func (r *runner) again(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {

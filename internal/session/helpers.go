@@ -26,11 +26,11 @@ type helpers struct {
 	running []*helper // in the background
 	// told is the newest answer to a report, by the session that got it.
 	told map[lathe.SessionID]*Run
-	// looked says of which sessions it is known that nothing of an earlier process is untold.
+	// looked holds the sessions to which nothing of an earlier process is left to tell.
 	looked map[lathe.SessionID]bool
 }
 
-// places are what the subagents of one session take while they work.
+// places limit how many subagents of one session work at once.
 type places struct {
 	taken   int
 	waiting []chan struct{} // those that wait for one, in their order
@@ -210,8 +210,8 @@ func (h *helpers) nothingUntold(id lathe.SessionID) (known bool) {
 	return known
 }
 
-// helperNews returns what the model of a session has to be told of helpers that ended without
-// that: they were stopped, or lathe ended before them.
+// helperNews returns what the model of a session has to be told of helpers that ended
+// without a report: they were stopped, or lathe ended before them.
 func (r *runner) helperNews(ctx context.Context) (notes []string) {
 	h := &r.s.helpers
 	if h.nothingUntold(r.current().ID) {
@@ -233,7 +233,7 @@ func (r *runner) helperNews(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// lastOf returns the last that a subagent said, and why it did not finish, if it did not.
+// lastOf returns what a subagent said last, and why it did not finish, if it did not.
 func (s *Service) lastOf(ctx context.Context, id lathe.SessionID) (text, failure string) {
 	all, err := s.Messages(ctx, id, 1)
 	if err != nil || len(all) == 0 {

@@ -138,7 +138,9 @@ func TestBackgroundTaskReportsAtTheNextStep(t *testing.T) {
 	}
 }
 
-func TestAbortStopsBackgroundTasks(t *testing.T) {
+// sleeping returns a session of which a subagent works in the background.
+func sleeping(t *testing.T) (*play, lathe.SessionID) {
+	t.Helper()
 	working := make(chan struct{})
 	p := newPlay(t, nil, func(req *llm.Request) say {
 		switch text := last(req); {
@@ -153,6 +155,11 @@ func TestAbortStopsBackgroundTasks(t *testing.T) {
 	id := p.session()
 	p.prompt(id, session.Prompt{}, "go")
 	<-working
+	return p, id
+}
+
+func TestAbortStopsBackgroundTasks(t *testing.T) {
+	p, id := sleeping(t)
 	if err := p.svc.Abort(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -174,20 +181,7 @@ func TestAbortStopsBackgroundTasks(t *testing.T) {
 }
 
 func TestDeleteStopsBackgroundTasks(t *testing.T) {
-	working := make(chan struct{})
-	p := newPlay(t, nil, func(req *llm.Request) say {
-		switch text := last(req); {
-		case text == "go":
-			return say{calls: []use{background("general", "sleep")}}
-		case text == "sleep":
-			close(working)
-			return say{calls: []use{{"bash", args{"command": "sleep 600", "description": "sleeps"}}}}
-		}
-		return say{text: "ok"}
-	}).open()
-	id := p.session()
-	p.prompt(id, session.Prompt{}, "go")
-	<-working
+	p, id := sleeping(t)
 	if err := p.svc.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -199,20 +193,7 @@ func TestDeleteStopsBackgroundTasks(t *testing.T) {
 // TestRestartTellsOfInterruptedTasks holds that a helper which ended with its process is
 // told of with the next prompt, once.
 func TestRestartTellsOfInterruptedTasks(t *testing.T) {
-	working := make(chan struct{})
-	p := newPlay(t, nil, func(req *llm.Request) say {
-		switch text := last(req); {
-		case text == "go":
-			return say{calls: []use{background("general", "sleep")}}
-		case text == "sleep":
-			close(working)
-			return say{calls: []use{{"bash", args{"command": "sleep 600", "description": "sleeps"}}}}
-		}
-		return say{text: "ok"}
-	}).open()
-	id := p.session()
-	p.prompt(id, session.Prompt{}, "go")
-	<-working
+	p, id := sleeping(t)
 	vanished := p.svc
 	t.Cleanup(func() { // it works on until then
 		if err := vanished.Close(); err != nil {

@@ -145,8 +145,8 @@ func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
 	return h.s.asksOf(ctx, h.runner).Permission.Ask(ctx, in.In(mode))
 }
 
-// asksOf returns the instance whose asks a session's are: a helper in a worktree asks where
-// the session that it works for is seen.
+// asksOf returns the instance that holds the asks of a session: those of a helper in a
+// worktree are shown where the session that it works for is.
 func (s *Service) asksOf(ctx context.Context, r *runner) *instance.Instance {
 	for range maxAncestors {
 		sess := r.current()

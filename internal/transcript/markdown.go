@@ -1,12 +1,12 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"lathe"
+	"lathe/internal/printable"
 	"lathe/internal/readable"
 )
 
@@ -75,28 +75,13 @@ func markdownParts(m lathe.Message) string {
 func callParts(c *lathe.ToolCall) (title, input, output string, failed bool) {
 	switch st := c.State.(type) {
 	case *lathe.ToolDone:
-		return st.Title, indent(st.Input), readable.Output(st.Output), false
+		return st.Title, printable.IndentJSON(st.Input), readable.Output(st.Output), false
 	case *lathe.ToolFailed:
-		return "", indent(st.Input), readable.Output(st.Error), true
+		return "", printable.IndentJSON(st.Input), readable.Output(st.Error), true
 	case *lathe.ToolRunning:
-		return st.Title, indent(st.Input), "", false
+		return st.Title, printable.IndentJSON(st.Input), "", false
 	}
 	return "", "", "", false
-}
-
-func indent(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if enc.Encode(v) != nil {
-		return string(raw)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // fence puts a text into a block that it cannot end itself.

@@ -28,9 +28,9 @@ type definitions struct {
 	Plugins []toldPlugin `json:"plugins"`
 }
 
-// cacheable reports whether a later start may do without the process: what a plugin makes
-// of the configuration or of the models of a provider can be another each time, and one
-// that takes part in nothing was started for something else that it does.
+// cacheable reports whether a later start may do without the process: what a plugin makes of
+// the configuration or of the models of a provider may differ each time, and one that takes
+// part in nothing was started for something else that it does.
 func (d *definitions) cacheable() bool {
 	return !slices.ContainsFunc(d.Plugins, func(t toldPlugin) bool {
 		return t.Error != "" || t.Config || len(t.Providers) > 0 || t.silent()
@@ -44,8 +44,8 @@ func (o Options) definitionsFile() string {
 	return filepath.Join(o.Cache, "plugins", "known-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// recall takes what is known of the plugins from an earlier process, if they are as they
-// were. It reports whether that is so; then nothing has to be started yet.
+// recall takes what is known of the plugins from an earlier process, if nothing of them has
+// changed. It reports whether that is so; then nothing has to be started yet.
 func (h *Host) recall(load loadParams) bool {
 	h.key = h.o.keyOf(load)
 	if h.key == "" {
@@ -85,7 +85,8 @@ func (h *Host) remember() {
 	}
 }
 
-// keyOf stands for all that makes the plugins what they are; empty: it cannot be said.
+// keyOf identifies everything that makes the plugins what they are; empty: that cannot be
+// determined.
 func (o Options) keyOf(load loadParams) string {
 	runtime, err := Runtime(o.Env)
 	if err != nil {

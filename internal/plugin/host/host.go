@@ -114,7 +114,7 @@ func New(sources []Source, o Options) *Host {
 	return &Host{o: o, sources: sources, packages: Packages{o}, opened: make(chan struct{})}
 }
 
-// complete puts something in the place of what may be left out.
+// complete fills in what may be left out.
 func (o Options) complete() Options {
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit

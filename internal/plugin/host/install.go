@@ -44,8 +44,8 @@ var lockNames = []string{"package-lock.json", "bun.lock"}
 // several processes.
 type Packages struct{ o Options }
 
-// NewPackages returns what installs packages with a host's options; Dir and what is said
-// of hooks and clients does not matter.
+// NewPackages returns what installs packages with a host's options; Dir and the settings for
+// hooks and clients do not matter.
 func NewPackages(o Options) Packages { return Packages{o.complete()} }
 
 // resolve finds the file of each plugin, installing packages that are not there, and

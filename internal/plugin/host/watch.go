@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Watched is one call of a plugin, for who watches it.
+// Watched is one call of a plugin, for whoever watches it.
 type Watched struct {
 	Plugin string  `json:"plugin"`
 	Hook   string  `json:"hook"` // or "tool NAME"

@@ -4,8 +4,6 @@ package kerneltest
 
 import (
 	"fmt"
-	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,16 +34,7 @@ func Without(feature string) error {
 		return fmt.Errorf("no such feature: %q", feature)
 	}
 	code = append(code, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up privileges: %w", err)
-	}
-	prog := &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(prog))); errno != 0 {
-		return fmt.Errorf("filter system calls: %w", errno)
-	}
-	return nil
+	return FilterCalls(code)
 }
 
 // fails makes a call fail; with flags only if its argument at a place has one of them.

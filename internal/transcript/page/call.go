@@ -217,22 +217,7 @@ func (p *page) arguments(c call) {
 	if len(c.input) == 0 && len(c.raw) == 0 || string(c.raw) == "{}" {
 		return
 	}
-	p.pre(code("json", indent(c.raw)))
-}
-
-func indent(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if enc.Encode(v) != nil {
-		return string(raw)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	p.pre(code("json", printable.IndentJSON(c.raw)))
 }
 
 var todoMarks = map[string]string{"completed": "☑", "in_progress": "◐", "cancelled": "☒"}
