@@ -1,6 +1,11 @@
 // Package manage has the commands about what a directory is equipped with: configuration,
 // accounts, models, agents, trust and permissions, MCP servers, language servers, plugins,
 // worktrees, and the instructions that lathe learn adds to.
+//
+// A file is a command, named after it; where one has many below it, the others are beside it
+// under its name: mcp.go, mcpchange.go, mcpimport.go and mcpserve.go, or plugin.go,
+// pluginhooks.go and plugintest.go. All but mcpserve.go and the running servers of lsp.go
+// ask an engine through package face once, print what it says and end.
 package manage
 
 import (
