@@ -14,6 +14,7 @@ package commit
 
 import (
 	"context"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -27,11 +28,16 @@ type Writer struct {
 	to   store.Writer
 	bus  *bus.Bus
 	turn chan struct{} // held over store and publish
+	out  *outbox       // what other servers have to be told; nil in a store of one machine
 }
 
 // New returns the writer of a store, which publishes on the bus.
 func New(st *store.Store, b *bus.Bus) *Writer {
-	return &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1)}
+	w := &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1)}
+	if st.Journal != nil {
+		w.out = &outbox{journal: st.Journal}
+	}
+	return w
 }
 
 // Tx is a transaction that notes what to do when it is committed. Like a [store.Tx]
@@ -71,12 +77,21 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	}
 	defer func() { <-w.turn }()
 	var tx *Tx
+	var with noted
 	err := w.to.Batch(ctx, func(in store.Tx) error {
 		tx = &Tx{Tx: in} // a new one each time, in case a store runs it again
-		return change(tx)
+		err := change(tx)
+		if err == nil && w.out != nil {
+			with, err = w.out.note(tx)
+		}
+		return err
 	})
 	if err != nil {
 		return err
+	}
+	if w.out != nil {
+		w.out.sent(with.told)
+		w.publish(with.before)
 	}
 	for _, do := range tx.then {
 		do()
@@ -89,4 +104,9 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 
 // Tell publishes what is not stored: what a session is doing, what a person is
 // asked, what a tool did to a file.
-func (w *Writer) Tell(dir string, ev lathe.Event) { w.bus.Publish(dir, ev) }
+func (w *Writer) Tell(dir string, ev lathe.Event) {
+	w.bus.Publish(dir, ev)
+	if w.out != nil && w.out.add(dir, ev) {
+		time.AfterFunc(tellAfter, func() { _ = w.Flush(context.Background()) }) // what cannot be told now goes with the next commit
+	}
+}

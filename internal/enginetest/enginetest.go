@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		}})
 	}
 	e.Jobs, se.Jobs = in.Jobs, in.Jobs
-	in.Publish = func(dir string, ev lathe.Event) { se.Bus.Publish(dir, ev) }
+	in.Publish = e.Writer.Tell
 	e.Instance = in
 	se.Store, se.Writer, se.IDs, se.Now, se.Owner = db.kept, e.Writer, in.IDs, in.Now, db.self
 	se.Open = func(ctx context.Context, dir string) (*instance.Instance, error) {
@@ -107,8 +107,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.session = se
 	e.Restart()
+	relayed, leave := context.WithCancel(context.Background())
+	var others sync.WaitGroup
+	others.Go(func() { e.Writer.Relay(relayed) }) // at once over, but for a store that servers share
 	e.close = sync.OnceValue(func() error {
-		err := e.Service.Close()
+		err := errors.Join(e.Service.Close(), e.Writer.Flush(context.Background()))
+		leave()
+		others.Wait()
 		e.Jobs.Close()
 		in.Languages.Close()
 		return errors.Join(err, in.Runner.Close(), db.close())

@@ -28,6 +28,9 @@ type elsewhere struct {
 // session, oldest first; it costs nothing if the newest answer has ended. It ends
 // with the other process's turn or with the service.
 func (s *Service) Follow(sess lathe.Session, messages []lathe.Message) {
+	if s.opts.Store.Journal != nil {
+		return // what other servers do is published here as it happens
+	}
 	last := len(messages) - 1
 	for ; last >= 0; last-- {
 		if a, ok := messages[last].Info.(*lathe.Assistant); ok {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"lathe"
@@ -68,6 +69,13 @@ func (t *statuses) in(dir string) map[lathe.SessionID]lathe.Status {
 		}
 	}
 	return out
+}
+
+// all returns what all sessions that are not idle are doing.
+func (t *statuses) all() map[lathe.SessionID]doing {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.of)
 }
 
 // Statuses returns what the non-idle sessions of a directory are doing, as

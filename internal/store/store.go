@@ -34,6 +34,8 @@ type Store struct {
 	Searcher
 	Stats
 	Upkeep
+	// Journal tells servers of each other's changes; nil in a store of one machine.
+	Journal Journal
 }
 
 // Writer changes what is stored.

@@ -250,6 +250,7 @@ func (a *App) startBackground() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.background = cancel
 	a.startUpkeep(ctx)
+	a.joinOthers(ctx)
 	if a.Flags.DisableModelsFetch {
 		return
 	}
@@ -270,6 +271,7 @@ func (a *App) Close() error {
 	var errs []error
 	if a.Service != nil {
 		errs = append(errs, a.Service.Close())
+		a.leaveOthers()
 	}
 	errs = append(errs, a.door.close())
 	if a.background != nil {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/cli/console"
 	"lathe/internal/config"
+	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/sqlite"
@@ -103,4 +105,26 @@ func StoreOf(ctx context.Context, env *console.Env, flag string) (string, error)
 		return "", err
 	}
 	return conf.Server.Store, nil
+}
+
+// joinOthers publishes here what other servers on the same database do, and looks after
+// those that end without a word.
+func (a *App) joinOthers(ctx context.Context) {
+	if a.DB.Shared == nil {
+		return
+	}
+	a.wg.Go(func() { a.writer.Relay(ctx) })
+	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
+}
+
+// leaveTime bounds the last word to other servers.
+const leaveTime = 2 * time.Second
+
+// leaveOthers tells other servers the last of what happened here.
+func (a *App) leaveOthers() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := a.writer.Flush(ctx); err != nil { // they find out by themselves
+		a.Log.Warn("other servers were not told the last of what happened here", "err", err)
+	}
 }

@@ -34,6 +34,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"lathe"
 	"lathe/internal/store"
 	"lathe/internal/store/codec"
 )
@@ -44,7 +45,7 @@ type Options struct {
 	Log  *slog.Logger     // nil: discarded
 	Now  func() time.Time // nil: time.Now
 	Name string           // of this server, for people; "": its process and host
-	// Life is how long this server counts as living after it was last heard of; 0: 12 s.
+	// Life is how long this server counts as living after it was last heard of; 0: 10 s.
 	Life time.Duration
 	// Wait is how long a call waits for a database that cannot be reached; 0: 10 s.
 	Wait time.Duration
@@ -56,7 +57,7 @@ type Options struct {
 }
 
 const (
-	defaultLife = 12 * time.Second
+	defaultLife = 10 * time.Second
 	defaultWait = 10 * time.Second
 	// conns is how many connections a server opens at most, unless the address says
 	// otherwise (pool_max_conns).
@@ -81,6 +82,7 @@ type core struct {
 	trouble atomic.Pointer[error] // see health
 	heart   heart
 	shown   progress
+	journal journal
 	closed  sync.Once
 }
 
@@ -105,6 +107,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		host, _ := os.Hostname()
 		o.Name = fmt.Sprintf("process %d on %s", os.Getpid(), host)
 	}
+	c.journal.open = map[lathe.PartID]int{}
 	c.heart = heart{db: c, self: store.Owner{ID: rand.Text(), Name: clean(o.Name)}, life: o.Life, held: map[string]int64{}}
 	if err := c.connect(ctx, o); err != nil {
 		return nil, err
@@ -138,5 +141,6 @@ func (d *DB) Store() *store.Store {
 	return &store.Store{
 		SessionReader: sessions{c}, MessageReader: messages{c}, ProjectReader: projects{c}, Writer: writer{c}, Streams: streams{c},
 		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
+		Journal: follower{c},
 	}
 }

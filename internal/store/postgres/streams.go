@@ -30,7 +30,7 @@ func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64
 				ORDER BY t.at DESC LIMIT 1), size) AS size FROM p),
 			new AS (INSERT INTO piece (part, rev, at, data) SELECT n, rev, size, substring($4::bytea FROM (size - $3 + 1)::int) FROM have
 				WHERE $3 BETWEEN 0 AND size AND size - $3 < octet_length($4::bytea) ON CONFLICT DO NOTHING)
-			SELECT size FROM have`, s.heart.self.ID, part, offset, []byte(text)).Scan(&have)
+			SELECT size, CASE WHEN $5::bool THEN pg_notify(`+channel+`, $1 || ' ' || $2)::text END FROM have`, s.heart.self.ID, part, offset, []byte(text), s.journal.told.Load()).Scan(&have, nil)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -151,7 +151,9 @@ func (s streams) show(ctx context.Context, part lathe.PartID, run *lathe.ToolRun
 	err = s.once(ctx, func(ctx context.Context) error {
 		tag, err := s.pool.Exec(ctx, `WITH p AS (SELECT n, rev FROM part p WHERE n = $2 AND rev = $3 AND open AND `+notAnothers+` FOR SHARE)
 			INSERT INTO piece (part, rev, at, data) SELECT n, rev, $4, $5 FROM p ON CONFLICT DO NOTHING`, s.heart.self.ID, t.n, t.rev, t.size, line)
-		stored = tag.RowsAffected()
+		if stored = tag.RowsAffected(); err == nil && stored > 0 && s.journal.told.Load() {
+			_, err = s.pool.Exec(ctx, `SELECT pg_notify(`+channel+`, $1)`, s.heart.self.ID+" "+string(part))
+		}
 		return err
 	})
 	if err != nil || stored == 0 { // it is over, or what was stored is not known

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lathe/internal/llm/llmtest"
+	"lathe/internal/store/postgres/pgtest"
+)
+
+// peer is one of several servers on one database.
+type peer struct {
+	w    *world
+	url  string
+	kill func()
+}
+
+// peer starts a server with a home of its own, as on another machine.
+func (w *world) peer(name, store string) *peer {
+	w.t.Helper()
+	home := filepath.Join(filepath.Dir(w.home), name)
+	config, err := os.ReadFile(filepath.Join(w.home, "config", "lathe.json"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(home, "config"), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(home, "config", "lathe.json"), config, 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := w.command("serve", "--port", "0", "--store", store)
+	cmd.Env = append(cmd.Env, "LATHE_HOME="+home)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := &peer{w: w, kill: func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	}}
+	w.t.Cleanup(p.kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_, address, ok := strings.Cut(strings.TrimSpace(line), "http://")
+	if !ok {
+		w.t.Fatalf("the server says %q, %v", line, err)
+	}
+	p.url = "http://" + strings.Fields(address)[0]
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return p
+}
+
+func (p *peer) address(path string) string {
+	return p.url + path + "?directory=" + url.QueryEscape(p.w.dir)
+}
+
+// call makes a request, which has to succeed.
+func (p *peer) call(method, path, body string) []byte {
+	p.w.t.Helper()
+	req, err := http.NewRequestWithContext(p.w.t.Context(), method, p.address(path), strings.NewReader(body))
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode/100 != 2 {
+		p.w.t.Fatalf("%s %s: %s %v %s", method, path, res.Status, err, out)
+	}
+	return out
+}
+
+// listen returns the events of a server as they come, each as its JSON.
+func (p *peer) listen() <-chan string {
+	p.w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	p.w.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, "GET", p.address("/event"), nil)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	events := make(chan string, 10_000)
+	go func() {
+		defer res.Body.Close()
+		defer close(events)
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				events <- data
+			}
+		}
+	}()
+	return events
+}
+
+// hears waits for an event that holds all of the words, and returns those before it.
+func hears(t *testing.T, events <-chan string, words ...string) (before []string) {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		select {
+		case ev, ok := <-events:
+			if !ok {
+				t.Fatalf("the stream ended before %q", words)
+			}
+			all := true
+			for _, w := range words {
+				all = all && strings.Contains(ev, w)
+			}
+			if all {
+				return before
+			}
+			before = append(before, ev)
+		case <-limit:
+			t.Fatalf("%q was not heard, but:\n%s", words, strings.Join(before, "\n"))
+		}
+	}
+}
+
+// A turn on one server is followed on another as it happens. When its server is killed
+// the other one closes what it left open, says so, and goes on with the session.
+func TestServersShare(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{
+			llmtest.Text(strings.Repeat("so far ", 20)),
+			llmtest.Call{Name: "bash", Args: `{"command":"echo printed; touch began; sleep 1000","description":"wait"}`},
+		}},
+		{Blocks: []llmtest.Block{llmtest.Text("resumed")}},
+	})
+	a, b := w.peer("a", store), w.peer("b", store)
+	var ses struct{ ID string }
+	if err := json.Unmarshal(a.call("POST", "/session", `{"title":"shared","permission":[{"permission":"bash","pattern":"*","action":"allow"}]}`), &ses); err != nil {
+		t.Fatal(err)
+	}
+	heard := b.listen()
+	prompt := func(text string) string { return fmt.Sprintf(`{"parts":[{"type":"text","text":%q}]}`, text) }
+	a.call("POST", "/session/"+ses.ID+"/prompt_async", prompt("go"))
+	hears(t, heard, `"session.status"`, ses.ID, `"busy"`)
+	hears(t, heard, `"message.part.updated"`, "so far")
+	hears(t, heard, `"message.part.updated"`, `"running"`, "printed")
+	if status := string(b.call("GET", "/session/status", "")); !strings.Contains(status, ses.ID) || !strings.Contains(status, "busy") {
+		t.Errorf("on the other server the session is %s", status)
+	}
+	w.await("began")
+
+	a.kill()
+	before := strings.Join(hears(t, heard, `"session.status"`, ses.ID, `"idle"`), "\n")
+	if !strings.Contains(before, "interrupted") || !strings.Contains(before, `"MessageAbortedError"`) {
+		t.Errorf("what was left open is not closed:\n%s", before)
+	}
+	answer := string(b.call("POST", "/session/"+ses.ID+"/message", prompt("go on")))
+	if !strings.Contains(answer, "resumed") {
+		t.Errorf("the next prompt is answered %s", answer)
+	}
+	accepted(t, model)
+}

@@ -1,0 +1,361 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/codec"
+)
+
+const (
+	// channel is where servers are told that there is something to read. A message is
+	// the server that tells, and the part that text was added to, if it is about that. It
+	// is a hint; one that is lost costs the time until the next look.
+	channel = `'lathe_' || current_schema()`
+	// lookEvery is how often a server looks without being told.
+	lookEvery = 3 * time.Second
+	// gather is how long messages are gathered before anything is read.
+	gather = 10 * time.Millisecond
+	// forgetEvents removes what every server has had time to read.
+	forgetEvents = `DELETE FROM event WHERE at < clock_timestamp() - interval '15 minutes'`
+	// lockEvents is held from the numbering of events to the end of the commit, so that
+	// numbers have the order of the commits.
+	lockEvents = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.event'))`
+)
+
+// journal is how far this server has read the events.
+type journal struct {
+	told atomic.Bool // text has to be told, too: this server tells others
+
+	mu    sync.Mutex
+	begun bool
+	seen  int64                // number of the newest event that was read or noted
+	open  map[lathe.PartID]int // bytes known of the open texts of others
+}
+
+func (j *journal) at() (seen int64, begun bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.seen, j.begun
+}
+
+func (j *journal) reached(n int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen, j.begun = max(j.seen, n), true
+}
+
+// Note is that of [store.Noter].
+func (tx *tx) Note(facts []store.Fact) (before []store.Fact, err error) {
+	rows, err := tx.eventRows(facts)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if _, err := tx.exec(lockEvents); err != nil {
+		return nil, err
+	}
+	j := &tx.db.journal
+	j.told.Store(true)
+	seen, begun := j.at()
+	if begun {
+		if before, seen, err = tx.events(seen); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range rows {
+		err := tx.row(`INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5) RETURNING n`,
+			tx.db.heart.self.ID, r.directory, r.kind, r.data, r.blobs).Scan(&seen)
+		if err != nil {
+			return nil, err
+		}
+	}
+	tx.after = append(tx.after, func(context.Context) { j.reached(seen) })
+	_, err = tx.exec(`SELECT pg_notify(`+channel+`, $1)`, tx.db.heart.self.ID)
+	return before, err
+}
+
+type eventRow struct {
+	directory, kind string
+	document
+}
+
+func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
+	for _, f := range facts {
+		var e codec.Encoder
+		kind, data, err := e.Event(f.Event)
+		if err != nil {
+			return nil, err
+		}
+		if kind == "" {
+			continue
+		}
+		blobs, err := tx.saveBlobs(e.Blobs)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, eventRow{clean(f.Directory), kind, document{tx.db.pack(data), blobs}})
+	}
+	return rows, nil
+}
+
+// events reads what others noted after a number, and returns the newest number.
+func (v *view) events(after int64) (facts []store.Fact, newest int64, err error) {
+	newest = after
+	var read []eventRow
+	err = v.rows(func(row pgx.Row) error {
+		var r eventRow
+		var origin string
+		err := row.Scan(&newest, &origin, &r.directory, &r.kind, &r.data, &r.blobs)
+		if origin != v.db.heart.self.ID {
+			read = append(read, r)
+		}
+		return err
+	}, `SELECT n, origin, directory, kind, data, blobs FROM event WHERE n > $1 ORDER BY n`, after)
+	if err != nil {
+		return nil, after, err
+	}
+	var docs []document
+	for i := range read {
+		docs = append(docs, read[i].document)
+	}
+	bodies, err := v.bodies(docs)
+	if err != nil {
+		return nil, after, err
+	}
+	for i := range read {
+		r := &read[i]
+		data, err := codec.Unpack(r.data)
+		var ev lathe.Event
+		if err == nil {
+			ev, err = bodies.decoder().Event(r.kind, data)
+		}
+		if err != nil {
+			v.db.log.Error("an event of another server cannot be read", "kind", r.kind, "err", err)
+			continue
+		}
+		if ev != nil {
+			facts = append(facts, store.Fact{Directory: r.directory, Event: ev})
+		}
+	}
+	v.db.journal.note(facts)
+	return facts, newest, nil
+}
+
+// note remembers which texts of others are open, and how much of them is known.
+func (j *journal) note(facts []store.Fact) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range facts {
+		switch ev := f.Event.(type) {
+		case lathe.PartUpdated:
+			if text, ok := codec.TextOf(ev.Part.Body); ok && codec.IsOpen(ev.Part.Body) {
+				j.open[ev.Part.ID] = len(text)
+			} else {
+				delete(j.open, ev.Part.ID)
+			}
+		case lathe.PartRemoved:
+			delete(j.open, ev.PartID)
+		}
+	}
+}
+
+// follower is a [store.Journal].
+type follower struct{ *core }
+
+// Abandoned is that of [store.Journal].
+func (f follower) Abandoned(ctx context.Context) (ids []lathe.SessionID, err error) {
+	rows, err := f.pool.Query(ctx, `SELECT s.id FROM lease l JOIN session s ON s.n = l.session LEFT JOIN owner o ON o.id = l.owner
+		WHERE o.expires IS NULL OR o.expires < clock_timestamp()`)
+	if err == nil {
+		ids, err = pgx.CollectRows(rows, pgx.RowTo[lathe.SessionID])
+	}
+	return ids, f.explain(err)
+}
+
+// Follow is that of [store.Journal].
+func (f follower) Follow(ctx context.Context, take func(read func(context.Context) ([]store.Fact, error)) error) {
+	if err := f.start(ctx); err != nil {
+		return
+	}
+	for ctx.Err() == nil {
+		conn, err := f.listen(ctx)
+		if err != nil { // looking goes on without being told
+			f.log.Debug("the database tells nothing", "err", err)
+			f.look(ctx, take, nil)
+			pause(ctx, lookEvery)
+			continue
+		}
+		f.hear(ctx, conn, take)
+		end, cancel := context.WithTimeout(context.Background(), time.Second)
+		_ = conn.Close(end)
+		cancel()
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// start starts at the newest event.
+func (f follower) start(ctx context.Context) error {
+	for {
+		var n int64
+		err := f.read(ctx, func(v *view) error { return v.row(`SELECT coalesce(max(n), 0) FROM event`).Scan(&n) })
+		if err == nil {
+			f.journal.reached(n)
+			return nil
+		}
+		if pause(ctx, lookEvery); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// listen opens a connection that is told what happens.
+func (f follower) listen(ctx context.Context) (*pgx.Conn, error) {
+	conf := f.pool.Config().ConnConfig
+	conn, err := pgx.ConnectConfig(ctx, conf)
+	if err != nil {
+		return nil, err
+	}
+	var name string
+	if err = conn.QueryRow(ctx, `SELECT quote_ident(`+channel+`)`).Scan(&name); err == nil {
+		_, err = conn.Exec(ctx, "LISTEN "+name)
+	}
+	if err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// hear reads whenever the connection is told something, until it breaks.
+func (f follower) hear(ctx context.Context, conn *pgx.Conn, take func(func(context.Context) ([]store.Fact, error)) error) {
+	for {
+		parts, err := f.messages(ctx, conn)
+		if err != nil {
+			return
+		}
+		f.look(ctx, take, parts)
+	}
+}
+
+// messages waits for a message, or for the time to look without one, and returns the
+// parts that are named by those that come together.
+func (f follower) messages(ctx context.Context, conn *pgx.Conn) (parts []lathe.PartID, err error) {
+	until, heard := time.Now().Add(lookEvery), false
+	for {
+		wait, cancel := context.WithDeadline(ctx, until)
+		n, err := conn.WaitForNotification(wait)
+		timedOut := wait.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err != nil && timedOut && !conn.IsClosed():
+			return parts, nil
+		case err != nil:
+			return nil, err
+		}
+		origin, part, text := strings.Cut(n.Payload, " ")
+		if origin == f.heart.self.ID {
+			continue
+		}
+		if text && !slices.Contains(parts, lathe.PartID(part)) {
+			parts = append(parts, lathe.PartID(part))
+		}
+		if !heard {
+			until, heard = time.Now().Add(gather), true
+		}
+	}
+}
+
+// look has what is new taken.
+func (f follower) look(ctx context.Context, take func(func(context.Context) ([]store.Fact, error)) error, parts []lathe.PartID) {
+	err := take(func(ctx context.Context) (facts []store.Fact, err error) {
+		newest := int64(0)
+		err = f.read(ctx, func(v *view) error {
+			seen, _ := f.journal.at()
+			if facts, newest, err = v.events(seen); err != nil {
+				return err
+			}
+			for _, id := range parts {
+				more, err := v.streamed(id)
+				if err != nil {
+					return err
+				}
+				facts = append(facts, more...)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		f.journal.reached(newest)
+		return facts, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		f.log.Debug("what other servers do is read later", "err", err)
+	}
+}
+
+// streamed returns what was added to an open part of another server.
+func (v *view) streamed(id lathe.PartID) ([]store.Fact, error) {
+	var r partRead
+	var session lathe.SessionID
+	var message lathe.MessageID
+	var dir string
+	var mine bool
+	err := v.row(`SELECT `+partColumns+`, m.id, s.id, s.directory, coalesce((SELECT l.owner = $2 FROM lease l WHERE l.session = s.n), false)
+		FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session WHERE p.id = $1 AND p.open`, id, v.db.heart.self.ID).
+		Scan(append(r.dest(), &message, &session, &dir, &mine)...)
+	if errors.Is(err, pgx.ErrNoRows) || mine {
+		return nil, nil // it has ended, and an event says so
+	}
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := v.bodies([]document{r.document})
+	if err != nil {
+		return nil, err
+	}
+	p, err := v.decodePart(&r, bodies, session, message)
+	if err != nil || p.Body == nil {
+		return nil, err
+	}
+	ev := v.db.journal.grown(p)
+	if ev == nil {
+		return nil, nil
+	}
+	return []store.Fact{{Directory: dir, Event: ev}}, nil
+}
+
+// grown returns the event for an open part: what was added to a text that is known, or
+// else the whole part; nil if there is nothing new.
+func (j *journal) grown(p lathe.Part) lathe.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	text, isText := codec.TextOf(p.Body)
+	have, known := j.open[p.ID]
+	if !isText || !known || have > len(text) {
+		if isText {
+			j.open[p.ID] = len(text)
+		}
+		return lathe.PartUpdated{Part: p}
+	}
+	if have == len(text) {
+		return nil
+	}
+	j.open[p.ID] = len(text)
+	return lathe.PartDelta{SessionID: p.SessionID, MessageID: p.MessageID, PartID: p.ID, Delta: text[have:], End: len(text)}
+}
