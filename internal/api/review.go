@@ -39,7 +39,7 @@ func (r Reviewed) Counts() (added, removed int) {
 type TakeBack struct {
 	Message lathe.MessageID `json:"message"`
 	File    string          `json:"file,omitempty"` // empty: all files
-	// Hunk counts the file's hunks with three lines of context, from 1; 0 means all.
+	// Hunk counts the stretches of changed lines in the file, from 1; 0 means all.
 	Hunk   int  `json:"hunk,omitempty"`
 	DryRun bool `json:"dryRun,omitempty"` // only say what would be changed and what would be kept
 }

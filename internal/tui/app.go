@@ -26,6 +26,7 @@ import (
 	"lathe/internal/tui/modes"
 	"lathe/internal/tui/plugins"
 	"lathe/internal/tui/prefs"
+	"lathe/internal/tui/review"
 	"lathe/internal/tui/servers"
 	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
@@ -72,6 +73,8 @@ type Start struct {
 	Notices []string // shown at the start
 	// LastModel starts with the model of the previous run, unless one is configured.
 	LastModel bool
+	// Review opens the changes of the session at once.
+	Review bool
 }
 
 // App is the screen: the view, and what happens to it. It is a tea.Model; only its loop
@@ -95,6 +98,7 @@ type rooms struct {
 	servers  *servers.Room
 	plugins  *plugins.Room
 	modes    *modes.Room
+	review   *review.Room
 	setup    *setup.Room
 	about    *about.Room
 	side     *side.Bar
@@ -158,6 +162,7 @@ func New(ctx context.Context, o Options) *App {
 	a.servers = servers.New(a.access)
 	a.plugins = plugins.New(a.access)
 	a.modes = modes.New(a.access)
+	a.review = review.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
@@ -380,6 +385,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			return m.then(a)
 		}
 		return a.tick()
+	default:
+		return a.reviews(msg)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func sessionCommands() []command {
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
+		{[]string{"diff", "changes"}, keys.Review, "what the session changed: look through it, take back, comment, stage", "session", canReview, func(a *App) tea.Cmd { return a.apply(a.review.Open(a.session.ID)) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
 		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Compact != nil }, compact},

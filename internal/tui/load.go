@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tui/engine"
 )
 
-func (a *App) opened(m openedMsg) tea.Cmd {
+func (a *App) opened(m openedMsg) (cmd tea.Cmd) {
 	if m.id != a.opening || m.read != a.reads {
 		return nil
 	}
@@ -43,6 +43,10 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.status[m.id], a.since = m.status, a.conv.Shown().Begun(a.opts.Now())
 	} else {
 		delete(a.status, m.id)
+	}
+	if a.opts.Review && !again && canReview(&a.view) {
+		a.opts.Review = false
+		defer func() { cmd = tea.Batch(cmd, a.apply(a.review.Open(m.id))) }()
 	}
 	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide()}
 	for _, e := range meanwhile { // events that came while it was read

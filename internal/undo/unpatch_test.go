@@ -36,13 +36,14 @@ func TestUnpatch(t *testing.T) {
 	}{
 		{"all of it", after, 0, before},
 		{"the first hunk", after, 1, numbered(1, 40, "30", "thirty", "35", "")},
-		{"the second hunk", after, 2, numbered(1, 40, "3", "three")},
-		{"there is no third", after, 3, ""},
-		{"after lines came before it", "zero\n" + after, 2, "zero\n" + numbered(1, 40, "3", "three")},
+		{"the second hunk", after, 2, numbered(1, 40, "3", "three", "35", "")},
+		{"the third hunk", after, 3, numbered(1, 40, "3", "three", "30", "thirty")},
+		{"there is no fourth", after, 4, ""},
+		{"after lines came before it", "zero\n" + after, 2, "zero\n" + numbered(1, 40, "3", "three", "35", "")},
 		{"another place was changed", numbered(1, 40, "3", "three", "15", "fifteen", "30", "thirty", "35", ""), 0, numbered(1, 40, "15", "fifteen")},
 		{"the same line was changed", numbered(1, 40, "3", "drei", "30", "thirty", "35", ""), 1, ""},
-		{"only the other hunk was", numbered(1, 40, "3", "drei", "30", "thirty", "35", ""), 2, numbered(1, 40, "3", "drei")},
-		{"something stands where lines were removed", numbered(1, 40, "3", "three", "30", "thirty", "35", "xxxv"), 2, ""},
+		{"only the other hunk was", numbered(1, 40, "3", "drei", "30", "thirty", "35", ""), 2, numbered(1, 40, "3", "drei", "35", "")},
+		{"something stands where lines were removed", numbered(1, 40, "3", "three", "30", "thirty", "35", "xxxv"), 3, ""},
 		{"it is back already", before, 0, ""},
 	} {
 		got, ok := unpatch(tt.now, before, after, tt.hunk)

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,7 +28,7 @@ func (c *Conversation) Timeline(can engine.Capabilities, zone *time.Location) te
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
 			continue
 		}
-		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Right: e.m.Created.In(zone).Format("15:04")})
+		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Right: e.changed() + e.m.Created.In(zone).Format("15:04")})
 	}
 	if n := len(l.Items); n > 0 {
 		l.Items[n-1].Current = true
@@ -81,4 +82,18 @@ func (c *Conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.
 		return nil
 	}
 	return dialog.Open{Sheet: dialog.NewList(l)}
+}
+
+// changed says how many lines the turn added and removed that answered a message; empty if it
+// changed nothing.
+func (e *entry) changed() string {
+	u, ok := e.m.Info.(*lathe.User)
+	if !ok || u.Summary == nil || len(u.Summary.Diffs) == 0 {
+		return ""
+	}
+	added, removed := 0, 0
+	for _, d := range u.Summary.Diffs {
+		added, removed = added+d.Additions, removed+d.Deletions
+	}
+	return fmt.Sprintf("+%d -%d  ", added, removed)
 }

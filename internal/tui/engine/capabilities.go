@@ -33,6 +33,17 @@ type Capabilities struct {
 	Imports   Imports
 	Tree      Treer
 	Modes     Modes
+	Review    Reviewer
+}
+
+// Reviewer tells what the prompts of a session changed, and takes changes back.
+type Reviewer interface {
+	Review(ctx context.Context, id lathe.SessionID) ([]api.Reviewed, error)
+	// Between returns what changed from one prompt on until before another one.
+	Between(ctx context.Context, id lathe.SessionID, from, to lathe.MessageID) ([]api.ReviewedFile, error)
+	// ForeseeRevert says what [Undoer.Revert] would do to files.
+	ForeseeRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error)
+	TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeBack) (api.Reverted, error)
 }
 
 // Modes know how much sessions ask before something is done.

@@ -108,6 +108,7 @@ const (
 	VariantList  Action = "variant_list"
 	Timestamps   Action = "timestamps_toggle"
 	ThemeMode    Action = "theme_mode_toggle"
+	Review       Action = "session_review"
 	ApprovalMode Action = "approval_mode_cycle"
 )
 
@@ -167,6 +168,7 @@ var defaults = [...]struct {
 	{StashList, "none", "what was put aside", everywhere},
 	{StashDelete, "ctrl+d", "delete what was put aside (twice)", listing},
 	{Themes, "<leader>t", "choose a theme", everywhere},
+	{Review, "<leader>v", "what the session changed", everywhere},
 	{ApprovalMode, "f3", "how much is asked: by rules, ask first, accept edits, plan only, auto", everywhere},
 	{ThemeMode, "none", "dark or light", everywhere},
 	{Status, "<leader>s", "how lathe is set up", everywhere},

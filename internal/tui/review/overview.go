@@ -1,0 +1,280 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// overview is a sheet with a session's prompts and below each the files that it changed.
+type overview struct {
+	room    *Room
+	session lathe.SessionID
+	list    []api.Reviewed
+	rows    []row
+	at, top int
+	mark    int  // the prompt that a comparison begins with; -1: none
+	fixed   bool // a comparison: nothing in it can be taken back
+	first   int  // the line of the first row, as of the last drawing
+}
+
+// row is a prompt, or a file of it.
+type row struct{ prompt, file int } // file -1: the prompt itself
+
+const keysOfOverview = "enter open · space looked at · x take back · r undo to here · c compare · s stage · m commit · g go to it · esc close"
+
+// take shows changes.
+func (o *overview) take(list []api.Reviewed) {
+	o.list, o.rows = list, nil
+	for p := range list {
+		o.rows = append(o.rows, row{p, -1})
+		for f := range list[p].Files {
+			o.rows = append(o.rows, row{p, f})
+		}
+	}
+	o.at = max(0, min(o.at, len(o.rows)-1))
+}
+
+// Tall says that it takes the whole screen.
+func (o *overview) Tall() bool { return true }
+
+// Paste does nothing.
+func (o *overview) Paste(string) {}
+
+// Wheel moves through the rows.
+func (o *overview) Wheel(by int) bool {
+	o.move(by)
+	return true
+}
+
+func (o *overview) move(by int) { o.at = max(0, min(o.at+by, len(o.rows)-1)) }
+
+// Click marks a row, or opens the one that is marked.
+func (o *overview) Click(_ dialog.Host, y int) tea.Msg {
+	i := o.top + y - o.first
+	if i < 0 || i >= len(o.rows) || y < o.first {
+		return nil
+	}
+	if o.at == i {
+		return o.open()
+	}
+	o.at = i
+	return nil
+}
+
+// Key moves and acts.
+func (o *overview) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
+	switch stroke := dialog.Stroke(k); stroke {
+	case "esc", "ctrl+c", "q":
+		return dialog.Close{Sheet: o}
+	case "up", "k", "ctrl+p":
+		o.move(-1)
+	case "down", "j", "ctrl+n":
+		o.move(1)
+	case "pgup":
+		o.move(-10)
+	case "pgdown":
+		o.move(10)
+	case "home":
+		o.move(-len(o.rows))
+	case "end":
+		o.move(len(o.rows))
+	default:
+		if len(o.rows) > 0 {
+			return o.act(stroke)
+		}
+	}
+	return nil
+}
+
+// act does something with the row that is marked.
+func (o *overview) act(stroke string) tea.Msg {
+	p, f := o.marked()
+	switch stroke {
+	case "enter", "right":
+		return o.open()
+	case "space":
+		o.look(p, f)
+	case "m":
+		return dialog.All{dialog.Close{Sheet: o}, Ask{commitPrompt}}
+	case "s":
+		return o.stage(p, f)
+	case "c":
+		return o.compare()
+	}
+	if o.fixed {
+		return nil
+	}
+	switch stroke {
+	case "g":
+		return dialog.All{dialog.Close{Sheet: o}, Jump{p.Message}}
+	case "r":
+		return o.room.revert(o, *p)
+	case "x":
+		return o.takeBack(p, f)
+	}
+	return nil
+}
+
+// marked returns the prompt and the file under the cursor; the file is nil on a prompt.
+func (o *overview) marked() (*api.Reviewed, *api.ReviewedFile) {
+	r := o.rows[o.at]
+	p := &o.list[r.prompt]
+	if r.file < 0 {
+		return p, nil
+	}
+	return p, &p.Files[r.file]
+}
+
+// open shows the file, or for a prompt its first one.
+func (o *overview) open() tea.Msg {
+	p, f := o.marked()
+	if f == nil {
+		if len(p.Files) == 0 {
+			return dialog.Tell{Kind: dialog.Info, Text: "this prompt changed no files"}
+		}
+		f = &p.Files[0]
+	}
+	return dialog.Open{Sheet: newFile(o, *p, *f)}
+}
+
+// look marks a file as looked at, or all of a prompt's; again takes the mark back.
+func (o *overview) look(p *api.Reviewed, f *api.ReviewedFile) {
+	files := p.Files
+	if f != nil {
+		files = []api.ReviewedFile{*f}
+	}
+	all := true
+	for _, f := range files {
+		all = all && o.room.looked[key(f)]
+	}
+	for _, f := range files {
+		o.room.looked[key(f)] = !all
+	}
+	o.move(1)
+}
+
+func (o *overview) takeBack(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
+	if p.Taken {
+		return dialog.Tell{Kind: dialog.Warning, Text: "this was taken back already; undo brings it back with what came after"}
+	}
+	in, what := api.TakeBack{Message: p.Message}, "what this prompt changed"
+	if f != nil {
+		in.File, what = f.File, "the changes of "+styled.OneLine(f.File)
+	}
+	return o.room.takeBack(o, in, what)
+}
+
+func (o *overview) stage(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
+	files := p.Files
+	if f != nil {
+		files = []api.ReviewedFile{*f}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return dialog.All{Run{stageFiles(files)}, dialog.Tell{Kind: dialog.Info, Text: "staged " + look.Plural(len(files), "file") + " as they are now"}}
+}
+
+// compare marks where a comparison begins, or shows it.
+func (o *overview) compare() tea.Msg {
+	now := o.rows[o.at].prompt
+	if o.fixed || o.list[now].Taken {
+		return dialog.Tell{Kind: dialog.Warning, Text: "compare two prompts"}
+	}
+	if o.mark < 0 || o.mark == now {
+		o.mark = now
+		return dialog.Tell{Kind: dialog.Info, Text: "c on another prompt shows what changed from before this one until before that one"}
+	}
+	from, to := min(o.mark, now), max(o.mark, now)
+	o.mark = -1
+	return o.room.compare(o.session, o.list[from], o.list[to])
+}
+
+// Draw shows the rows that fit.
+func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
+	out := []styled.Line{l.Title("changes", o.summary(l))}
+	hint := styled.Wrap(styled.Plain(keysOfOverview, l.FG(theme.Muted)), l.Width-3, l.Method)
+	if len(hint) > height/3 {
+		hint = nil
+	}
+	o.first = 1
+	room := max(1, height-1-len(hint))
+	o.top = max(0, min(o.top, o.at), o.at-room+1)
+	if len(o.rows) == 0 {
+		out = append(out, l.Row(styled.Plain("nothing was said in this session yet", l.FG(theme.Muted)), false))
+	}
+	for i := o.top; i < min(len(o.rows), o.top+room); i++ {
+		out = append(out, l.Row(o.row(l, o.rows[i]), i == o.at))
+	}
+	for _, h := range hint {
+		out = append(out, l.Row(h, false))
+	}
+	return out, -1, 0
+}
+
+// summary counts what there is, and what was looked at.
+func (o *overview) summary(l look.Look) string {
+	files, looked, added, removed := 0, 0, 0, 0
+	for _, p := range o.list {
+		a, r := p.Counts()
+		added, removed = added+a, removed+r
+		for _, f := range p.Files {
+			files++
+			if o.room.looked[key(f)] {
+				looked++
+			}
+		}
+	}
+	return fmt.Sprintf("+%d %s%d · %d of %d looked at", added, l.Glyph("−", "-"), removed, looked, files)
+}
+
+func (o *overview) row(l look.Look, r row) styled.Line {
+	p := o.list[r.prompt]
+	if r.file < 0 {
+		return o.promptRow(l, p, r.prompt == o.mark)
+	}
+	f := p.Files[r.file]
+	mark := styled.Span{Text: "  " + l.Glyph("☐ ", "[ ] "), Style: l.FG(theme.Muted)}
+	if o.room.looked[key(f)] {
+		mark = styled.Span{Text: "  " + l.Glyph("☑ ", "[x] "), Style: l.FG(theme.Success)}
+	}
+	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}
+	if f.Status != "modified" {
+		left = append(left, styled.Span{Text: "  " + f.Status, Style: l.FG(theme.Muted)})
+	}
+	return apart(l, left, l.Counts(f.Additions, f.Deletions))
+}
+
+func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Line {
+	text, style := styled.OneLine(p.Text), l.FG(theme.Text, styled.Bold)
+	if p.Taken {
+		text, style = "taken back by you", l.FG(theme.Secondary)
+	}
+	if marked {
+		text = "compare from: " + text
+	}
+	left := styled.Line{{Text: l.Glyph("▌ ", "| "), Style: l.FG(theme.Primary)}, {Text: text, Style: style}}
+	right := styled.Plain("no changes", l.FG(theme.Muted))
+	if added, removed := p.Counts(); len(p.Files) > 0 {
+		right = l.Counts(added, removed)
+	}
+	return apart(l, left, append(right, styled.Span{Text: "  " + time.UnixMilli(p.Created).Format("15:04"), Style: l.FG(theme.Muted)}))
+}
+
+// apart draws one text at each end of a row.
+func apart(l look.Look, left, right styled.Line) styled.Line {
+	room := l.Width - 4 - right.Width(l.Method)
+	left = left.Cut(max(1, room-1), l.Method)
+	fill := max(1, room-left.Width(l.Method))
+	return styled.Join(left, styled.Plain(strings.Repeat(" ", fill)), right)
+}

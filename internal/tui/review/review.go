@@ -1,0 +1,209 @@
+// Package review is where a person looks through what a session changed: by prompt, file and
+// hunk. review.go fetches and carries out, overview.go lists prompts and files, file.go shows
+// a file with its changes in place, stage.go makes the commands that put changes into git's
+// index.
+package review
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// Room knows what was looked at.
+type Room struct {
+	access *engine.Access
+	looked map[string]bool // changes, by their content
+}
+
+// What the person wants done with what they see.
+type (
+	// Comment is a remark for the next prompt, with the place it is about.
+	Comment struct{ Text string }
+	// Run is a command that the person runs in the session.
+	Run struct{ Command string }
+	// Ask is a prompt for the model, to be sent by the person.
+	Ask struct{ Prompt string }
+	// Revert goes back to before a prompt.
+	Revert struct{ Message lathe.MessageID }
+	// Jump shows a prompt in the conversation.
+	Jump struct{ Message lathe.MessageID }
+)
+
+// New returns the room of an engine.
+func New(access *engine.Access) *Room { return &Room{access: access, looked: map[string]bool{}} }
+
+// Open shows the changes of a session.
+func (r *Room) Open(session lathe.SessionID) tea.Msg {
+	o := &overview{room: r, session: session, mark: -1}
+	return r.load(o, dialog.Open{Sheet: o})
+}
+
+// load reads the changes for an overview, and then does what follows.
+func (r *Room) load(o *overview, then tea.Msg) tea.Cmd {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		list, err := r.access.Able.Review.Review(ctx, o.session)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return dialog.Here(func() tea.Msg {
+			o.take(list)
+			return then
+		})
+	})
+}
+
+// compare shows what changed from one prompt on until before another one.
+func (r *Room) compare(session lathe.SessionID, from, to api.Reviewed) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		files, err := r.access.Able.Review.Between(ctx, session, from.Message, to.Message)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		o := &overview{room: r, session: session, mark: -1, fixed: true}
+		o.take([]api.Reviewed{{Text: fmt.Sprintf("from %q to %q", short(from.Text), short(to.Text)), Created: to.Created, Files: files}})
+		return dialog.Open{Sheet: o}
+	})
+}
+
+// takeBack asks what taking changes back would do, then the person.
+func (r *Room) takeBack(o *overview, in api.TakeBack, what string, above ...dialog.Sheet) tea.Msg {
+	dry := in
+	dry.DryRun = true
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		out, err := r.access.Able.Review.TakeBack(ctx, o.session, dry)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return dialog.Open{Sheet: newConfirm("take back "+what, outcome(out, "would be changed"), len(out.Changed) > 0, func() tea.Msg {
+			return r.access.Do(func(ctx context.Context) tea.Msg {
+				done, err := r.access.Able.Review.TakeBack(ctx, o.session, in)
+				if err != nil {
+					return dialog.Fail(err)
+				}
+				then := dialog.All{}
+				for _, s := range above {
+					then = append(then, dialog.Close{Sheet: s})
+				}
+				return dialog.Done{Text: "took back " + what + kept(done), Then: append(then, r.load(o, nil))}
+			})
+		})}
+	})
+}
+
+// revert asks what going back to before a prompt would do, then the person.
+func (r *Room) revert(o *overview, p api.Reviewed) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		out, err := r.access.Able.Review.ForeseeRevert(ctx, o.session, p.Message)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return dialog.Open{Sheet: newConfirm("undo this prompt and all after it", outcome(out, "would be taken back"), true, func() tea.Msg {
+			return dialog.All{dialog.Close{Sheet: o}, Revert{p.Message}}
+		})}
+	})
+}
+
+// kept says how many files were left alone.
+func kept(out api.Reverted) string {
+	if out.Conflicts == 0 {
+		return ""
+	}
+	return "; kept " + look.Plural(out.Conflicts, "file") + " that changed since"
+}
+
+// outcome says what would become of files.
+func outcome(out api.Reverted, done string) func(l look.Look) []styled.Line {
+	return func(l look.Look) []styled.Line {
+		var lines []styled.Line
+		for _, f := range out.Changed {
+			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + done, Style: l.FG(theme.Muted)}})
+		}
+		for _, k := range out.Kept {
+			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(k.Path), Style: l.FG(theme.Warning)}, {Text: "  kept as it is: " + styled.OneLine(k.Reason), Style: l.FG(theme.Muted)}}
+			lines = append(lines, styled.Wrap(line, l.Width-4, l.Method)...)
+		}
+		if out.Unrecorded != "" {
+			lines = append(lines, styled.Wrap(styled.Plain("cannot be undone: "+styled.OneLine(out.Unrecorded), l.FG(theme.Warning)), l.Width-4, l.Method)...)
+		}
+		if len(lines) == 0 {
+			lines = append(lines, styled.Plain("no file would be changed", l.FG(theme.Muted)))
+		}
+		return lines
+	}
+}
+
+// confirm shows what would happen and asks whether it should.
+type confirm struct {
+	dialog.Choice
+	title string
+	text  func(l look.Look) []styled.Line
+	yes   func() tea.Msg
+}
+
+func newConfirm(title string, text func(look.Look) []styled.Line, can bool, yes func() tea.Msg) *confirm {
+	c := &confirm{title: title, text: text, yes: yes}
+	c.Answers = [][2]string{{"n", "leave it"}}
+	if can {
+		c.Answers = [][2]string{{"y", "do it"}, {"n", "leave it"}}
+		c.Yes, c.At = 1, 1
+	}
+	return c
+}
+
+// Key answers.
+func (c *confirm) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
+	stroke := dialog.Stroke(k)
+	if stroke == "esc" || stroke == "ctrl+c" {
+		return dialog.Close{Sheet: c}
+	}
+	return c.answer(c.Press(stroke))
+}
+
+// Click answers, if the answer is marked.
+func (c *confirm) Click(_ dialog.Host, y int) tea.Msg { return c.answer(c.Hit(y)) }
+
+func (c *confirm) answer(i int, given bool) tea.Msg {
+	switch {
+	case !given:
+		return nil
+	case c.Answers[i][0] == "y":
+		return dialog.All{dialog.Close{Sheet: c}, c.yes()}
+	}
+	return dialog.Close{Sheet: c}
+}
+
+// Draw shows what would happen, and the answers.
+func (c *confirm) Draw(l look.Look, height int) ([]styled.Line, int, int) {
+	return c.Show(l, height, l.Title(styled.OneLine(c.title), "nothing is done yet"), c.text(l), nil)
+}
+
+// key names a change by its content, so that one which changed again was not looked at.
+func key(f api.ReviewedFile) string {
+	h := fnv.New64a()
+	for _, s := range []string{f.File, f.Before, f.After, f.Status} {
+		_, _ = h.Write([]byte(s))
+		_, _ = h.Write([]byte{0})
+	}
+	return f.File + fmt.Sprintf(" %x", h.Sum64())
+}
+
+// short is the beginning of a prompt.
+func short(text string) string {
+	text = styled.OneLine(text)
+	if r := []rune(text); len(r) > 30 {
+		return strings.TrimSpace(string(r[:30])) + "…"
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/chat"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/review"
+)
+
+// reviews does what the person wants done with the changes that they look through.
+func (a *App) reviews(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case review.Comment:
+		text := m.Text
+		if !a.input.Empty() {
+			text = "\n" + text
+		}
+		a.notify(dialog.Info, "it is in the input; send it when you are done")
+		return tea.Batch(a.apply(a.input.Append(text)), a.tick())
+	case review.Ask:
+		if !a.input.Empty() {
+			a.notify(dialog.Warning, "the input holds a text; send it or put it aside first")
+			return a.tick()
+		}
+		return a.apply(a.input.Append(m.Prompt))
+	case review.Run:
+		id, agent := a.session.ID, engine.Prompt{}
+		agent.Agent, agent.Model = a.choice.Chosen()
+		return a.do("", func(ctx context.Context) error { return a.access.Shell(ctx, id, m.Command, agent) })
+	case review.Revert:
+		return a.apply(chat.Undo{Message: m.Message})
+	case review.Jump:
+		a.goal = m.Message
+		return a.toGoal()
+	}
+	return nil
+}
+
+func canReview(v *view) bool { return hasSession(v) && v.access.Able.Review != nil }
