@@ -25,7 +25,7 @@ type command struct {
 // lathe --version does, so a call makes the one it needs.
 func commands() []command {
 	return []command{
-		{"run", run.New}, {"tui", screen.New}, {"attach", screen.NewAttach},
+		{"run", run.New}, {"tui", screen.New}, {"attach", screen.NewAttach}, {"review", screen.NewReview},
 		{"serve", serve.New}, {"web", serve.NewWeb}, {"acp", serve.NewACP},
 		{"session", sessions.NewSession}, {"context", sessions.NewContext}, {"stats", sessions.NewStats}, {"search", sessions.NewSearch},
 		{"job", sessions.NewJob}, {"export", sessions.NewExport}, {"import", sessions.NewImport}, {"share", sessions.NewShare},

@@ -40,6 +40,7 @@ type Options struct {
 	Trust   bool
 	inline  bool
 	reader  bool // the screen for a screen reader
+	review  bool // open the changes of the session
 
 	attach   string // address of a server, "auto" for one that runs here; empty: none
 	password string
@@ -156,7 +157,7 @@ func (o *Options) command() string {
 // session's directory.
 func tuiSession(ctx context.Context, f *face.Face, o Options, opts tui.Options) (tui.Options, error) {
 	var err error
-	opts.Agent, opts.Prompt = o.Agent, o.Prompt
+	opts.Agent, opts.Prompt, opts.Review = o.Agent, o.Prompt, o.review
 	switch {
 	case o.Session != "":
 		s, err := f.Get(ctx, lathe.SessionID(o.Session))

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/tui/engine"
+)
+
+// reviewed is an engine with changes to look through.
+type reviewed struct {
+	*fakeEngine
+	list []api.Reviewed
+	back api.Reverted
+}
+
+func (r *reviewed) Can() engine.Capabilities {
+	can := r.fakeEngine.Can()
+	can.Review = r
+	return can
+}
+
+func (r *reviewed) Review(context.Context, lathe.SessionID) ([]api.Reviewed, error) {
+	return r.list, nil
+}
+
+func (r *reviewed) Between(_ context.Context, id lathe.SessionID, from, to lathe.MessageID) ([]api.ReviewedFile, error) {
+	return r.list[0].Files, r.note("between %s %s %s", id, from, to)
+}
+
+func (r *reviewed) ForeseeRevert(_ context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
+	return r.back, r.note("foresee %s %s", id, m)
+}
+
+func (r *reviewed) TakeBack(_ context.Context, id lathe.SessionID, in api.TakeBack) (api.Reverted, error) {
+	return r.back, r.note("take back %s %s %q %d dry=%t", id, in.Message, in.File, in.Hunk, in.DryRun)
+}
+
+func reviewing(t *testing.T, o Options) (*driver, *reviewed) {
+	before := strings.Join(strings.Fields("a b c d e f g h i j k l m n 漢 p"), "\n") + "\n"
+	after := strings.Replace(strings.Replace(before, "b\n", "B\n", 1), "漢\n", "字\n", 1)
+	r := &reviewed{fakeEngine: newFake(), list: []api.Reviewed{
+		{Message: "msg_1", Text: "Make it louder", Files: []api.ReviewedFile{
+			{File: "a b.txt", Before: before, After: after, Additions: 2, Deletions: 2, Status: "modified"},
+			{File: "new.txt", After: "x\n", Additions: 1, Status: "added"},
+		}},
+		{Message: "msg_3", Text: "And what else?"},
+		{Message: "msg_3", Taken: true, Files: []api.ReviewedFile{{File: "new.txt", Before: "x\n", Deletions: 1, Status: "deleted"}}},
+	}}
+	r.back = api.Reverted{Changed: []string{"/proj/a b.txt"}, Kept: []api.Kept{{Path: "/proj/x.txt", Reason: "it was changed since"}}, Conflicts: 1}
+	r.sessions["ses_1"] = lathe.Session{ID: "ses_1", Title: "A title", Agent: "build"}
+	r.history["ses_1"] = []lathe.Message{question(1, "Make it louder"), reply(2, &lathe.Text{Text: "done"}), question(3, "And what else?")}
+	o.Engine, o.Session = r, "ses_1"
+	return drive(t, o), r
+}
+
+// TestReview holds what a person can do who looks through a session's changes.
+func TestReview(t *testing.T) {
+	d, _ := reviewing(t, Options{})
+	d.press("ctrl+x", "v")
+	d.shows("── changes ─", "+3 −3 · 0 of 3 looked at", "▌ Make it louder", "☐ a b.txt", "new.txt  added", "▌ And what else?", "no changes", "▌ taken back by you")
+	d.press("down", "space")
+	d.shows("☑ a b.txt", "1 of 3 looked at")
+
+	d.press("up", "enter") // the file
+	d.shows("── a b.txt ─", "☑ looked at · hunk 1 of 2", "2      - b", "2 + B", "     1    1   a", "16   16   p")
+	d.press("n")
+	d.shows("hunk 2 of 2", "- 漢", "+ 字")
+	d.press("f")
+	d.shows("hunk 2 of 2", "⋯")
+	d.hides("    8    8   h")
+
+	d.press("c")
+	d.shows("comment on a b.txt:15 (a removed line)")
+	d.typed("why?")
+	d.press("enter")
+	d.shows("hunk 2 of 2")
+
+	d.press("x")
+	d.shows("take back hunk 2 of a b.txt", "nothing is done yet", "● /proj/a b.txt  would be changed", "⚠ /proj/x.txt  kept as it is: it was changed since", "❯ n  leave it")
+	d.press("y")
+	d.shows("── changes ─")
+	d.press("esc")
+	d.shows("❯ a b.txt:15 (a removed line): why?")
+	want := []string{`take back ses_1 msg_1 "a b.txt" 2 dry=true`, `take back ses_1 msg_1 "a b.txt" 2 dry=false`}
+	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestReviewOfPrompts holds staging, comparing, undoing and the commit.
+func TestReviewOfPrompts(t *testing.T) {
+	d, _ := reviewing(t, Options{Start: Start{Review: true}})
+	d.shows("── changes ─")
+	d.press("s", "c")
+	d.shows("compare from: Make it louder")
+	d.press("down", "down", "down", "c")
+	d.shows(`from "Make it louder" to "And what el`)
+	d.press("esc", "home", "r")
+	d.shows("undo this prompt and all after it", "would be taken back", "kept as it is")
+	d.press("y")
+	d.hides("── changes ─")
+	d.press("ctrl+x", "v", "enter", "n", "s", "esc", "esc", "ctrl+u", "ctrl+x", "v", "m")
+	d.shows("❯ Commit what is staged: read it with `git diff --cached`")
+	want := []string{
+		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git add -A -- 'a b.txt' 'new.txt'"`,
+		"between ses_1 msg_1 msg_3", "foresee ses_1 msg_1", "revert ses_1 msg_1",
+		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git apply --cached - <<'LATHE_PATCH'\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -12,5 +12,5 @@\n l\n m\n n\n-漢\n+字\n p\nLATHE_PATCH"`,
+	}
+	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestReviewFits holds that the sheets fit a small and a large screen.
+func TestReviewFits(t *testing.T) {
+	for _, s := range [][2]int{{80, 24}, {200, 60}, {20, 6}} {
+		d, _ := reviewing(t, Options{})
+		d.send(tea.WindowSizeMsg{Width: s[0], Height: s[1]})
+		d.press("ctrl+x", "v")
+		d.shot()
+		d.press("down", "enter")
+		d.shot()
+		d.press("n", "x")
+		d.shot()
+	}
+}
