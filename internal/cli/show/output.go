@@ -37,7 +37,8 @@ type Output struct {
 	env   *console.Env
 	Style console.Style
 	Options
-	live bool // standard output is a terminal: text is shown as it comes
+	live  bool   // standard output is a terminal: text is shown as it comes
+	prose *prose // what shows the text that comes; nil: none does, or it is shown as it is written
 
 	answer   string                  // text of the newest finished text part
 	atStart  bool                    // the terminal's current line is empty
@@ -156,7 +157,28 @@ func (o *Output) delta(ev lathe.PartDelta) {
 	o.streamed[ev.PartID] += len(ev.Delta)
 	text, held := printable.Split(o.held[ev.PartID] + ev.Delta)
 	o.held[ev.PartID] = held
-	o.write(o.env.Stdout, console.Clean(text))
+	o.stream(console.Clean(text))
+}
+
+// stream shows text of an answer on a terminal: as Markdown, unless that was not wanted or
+// the terminal cannot set words apart.
+func (o *Output) stream(text string) {
+	if o.Raw || o.env.Getenv("TERM") == "dumb" {
+		o.write(o.env.Stdout, text)
+		return
+	}
+	if o.prose == nil {
+		o.prose = newProse(o.width()-1, console.NewStyle(o.env.StdoutTTY, o.env.Getenv) != console.Style{})
+	}
+	o.write(o.env.Stdout, o.prose.add(text))
+}
+
+// settle shows what of a streamed text is not shown yet.
+func (o *Output) settle() {
+	if o.prose != nil {
+		o.write(o.env.Stdout, o.prose.end())
+		o.prose = nil
+	}
 }
 
 // failureHint says what a person can do about a failure whose text does not.
@@ -179,8 +201,9 @@ func (o *Output) text(id lathe.PartID, b *lathe.Text) {
 	o.shown[id] = true
 	if n := o.streamed[id]; n > 0 {
 		if n < len(b.Text) { // the end came while events were lost
-			o.write(o.env.Stdout, console.Clean(b.Text[n:]))
+			o.stream(console.Clean(b.Text[n:]))
 		}
+		o.settle()
 		o.answer = ""
 		o.newline()
 		return
@@ -396,10 +419,19 @@ func (o *Output) End(out turn.Outcome, took time.Duration) {
 			text = console.Clean(text)
 		}
 		o.newline()
-		_, _ = io.WriteString(o.env.Stdout, text) // Fprintln would copy it
-		_, _ = io.WriteString(o.env.Stdout, "\n")
+		if o.live {
+			o.stream(text)
+			o.settle()
+		} else {
+			_, _ = io.WriteString(o.env.Stdout, text) // Fprintln would copy it
+		}
+		if !o.live || !o.atStart {
+			_, _ = io.WriteString(o.env.Stdout, "\n")
+		}
+		o.atStart = true
 		o.answer = ""
 	}
+	o.settle() // of a text that was cut off
 	o.newline()
 	if o.Quiet || out.Last == nil {
 		return
