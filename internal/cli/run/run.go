@@ -32,6 +32,7 @@ type Options struct {
 	Agent      string
 	Cont       bool
 	Session    string
+	fork       bool
 	files      []string
 	title      string
 	titleSet   bool
@@ -87,6 +88,7 @@ session is busy in another process; 130 aborted; 141 nobody reads the output. Ct
 aborts cleanly, twice kills.`,
 		Example: `  lathe run "fix the failing test in ./parser"
   lathe run -c "now document it"
+  lathe run -c --fork "try it another way"
   lathe run -m anthropic/claude-sonnet-4-5 -f design.png "build this page"
   git diff | lathe run "review this change"
   lathe run --permission deny --allow "bash:go test *" "run the tests"
@@ -107,6 +109,7 @@ aborts cleanly, twice kills.`,
 	f.StringVar(&o.Agent, "agent", "", "agent to use")
 	f.BoolVarP(&o.Cont, "continue", "c", false, "continue the last session used in this directory")
 	f.StringVarP(&o.Session, "session", "s", "", "continue the session with this id")
+	f.BoolVar(&o.fork, "fork", false, "leave that session as it is, and work in a fork of it")
 	f.StringVar(&o.command, "command", "", "run this command with the message as its arguments; see: lathe commands")
 	f.BoolVar(&o.shell, "shell", false, "run the message as a shell command of yours; the model sees it with the next prompt")
 	f.BoolVar(&o.share, "share", false, "share the session on the service configured as enterprise.url, and print its address")
@@ -127,7 +130,7 @@ aborts cleanly, twice kills.`,
 	f.BoolVar(&o.keepJobs, "keep-jobs", false, "leave running jobs to you at the end, instead of stopping them (on Linux); see: lathe job")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
-	f.BoolVar(&o.raw, "raw", false, "keep control characters and escape sequences when the answer goes into a pipe or file")
+	f.BoolVar(&o.raw, "raw", false, "print the answer as the model wrote it: not rendered on a terminal, and with control characters in a pipe or file")
 	o.side.flags(cmd)
 	return cmd
 }
@@ -183,6 +186,9 @@ func (o *Options) check(env *console.Env) (api.Limits, error) {
 	}
 	if o.Cont && o.Session != "" {
 		return lim, console.Usagef("--continue and --session exclude each other")
+	}
+	if o.fork && !o.Cont && o.Session == "" {
+		return lim, console.Usagef("--fork needs a session: name it with --continue or --session")
 	}
 	if o.passFile != "" && o.attach == "" {
 		return lim, console.Usagef("--password-file is for a server; name it with --attach")
@@ -296,6 +302,15 @@ func runIn(ctx context.Context, env *console.Env, f *face.Face, o Options, messa
 
 // pickSession returns the session to work in, a new one unless told otherwise.
 func pickSession(ctx context.Context, c *client.Client, o Options, message string) (sess lathe.Session, created bool, err error) {
+	sess, created, err = chosenSession(ctx, c, o, message)
+	if err != nil || created || !o.fork {
+		return sess, created, err
+	}
+	sess, _, err = c.Fork(ctx, sess.ID, api.Fork{Title: o.title})
+	return sess, err == nil, err
+}
+
+func chosenSession(ctx context.Context, c *client.Client, o Options, message string) (sess lathe.Session, created bool, err error) {
 	switch {
 	case o.Session != "":
 		sess, err = c.Get(ctx, lathe.SessionID(o.Session))

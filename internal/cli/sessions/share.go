@@ -2,7 +2,10 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +13,8 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/config"
+	"lathe/internal/workspace"
 )
 
 // NewShare is lathe share.
@@ -21,6 +26,7 @@ func NewShare(env *console.Env) *cobra.Command {
 		Long: "Share writes a session, the newest of this directory unless one is named, as a single HTML file without\n" +
 			"scripts, to be sent to others. With --service it is published instead, on the share service that\n" +
 			"enterprise.url names in the configuration, and later messages follow; lathe unshare withdraws it.\n" +
+			"The page goes to lathe's own files, and its path is printed; --output names another place.\n" +
 			"Secrets are removed as far as they are recognised; look at it before you send it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if service && (o.Sanitize || o.output != "") {
@@ -36,16 +42,42 @@ func NewShare(env *console.Env) *cobra.Command {
 				}
 				o.Format = api.FormatHTML
 				if o.output == "" {
-					o.output = string(sess.ID) + ".html"
+					return sharePage(cmd.Context(), env, f, sess, o)
 				}
 				return export(cmd.Context(), env, f, sess, o)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&service, "service", false, "publish it on the configured share service")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the file to write; it must not exist (default: the session's id)")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the file to write; it must not exist (default: one among lathe's own files)")
 	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "remove texts, names and contents")
 	return cmd
+}
+
+// sharePage writes the page among lathe's own files, in place of an earlier one of the
+// session, and prints where it is: nobody asked for a file in the project.
+func sharePage(ctx context.Context, env *console.Env, f *face.Face, sess lathe.Session, o exportOptions) (err error) {
+	paths, err := config.DefaultPaths(env.Getenv)
+	if err != nil {
+		return err
+	}
+	in, err := f.Export(ctx, sess.ID, o.Export)
+	if err != nil {
+		return err
+	}
+	page, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		return err
+	}
+	path := filepath.Join(paths.State, "pages", string(sess.ID)+".html")
+	if err := config.Ensure(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := workspace.WriteFile(path, page, 0o600); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(env.Stdout, path)
+	return err
 }
 
 // publish shares a session and prints where.
