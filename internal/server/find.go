@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -44,28 +43,9 @@ func (c files) findText() (any, error) {
 	if pattern == "" || len(pattern) > maxPattern {
 		return nil, badQuery("pattern", "expected a pattern of 1 to %d bytes", maxPattern)
 	}
-	inst, err := c.project()
+	res, err := c.grep(search.GrepOptions{Pattern: pattern, Limit: findLimit})
 	if err != nil {
 		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
-	defer cancel()
-	reading := inst.Readable.Usual()
-	below := reading.Below(inst.Root.Dir)
-	res, err := search.Grep(ctx, inst.Root.Dir, search.GrepOptions{
-		FileOptions: search.FileOptions{
-			Hidden: true, Skip: func(path string) bool { return below(path).Action != lathe.Allow }, Excludes: c.s.own().excludes(inst.Root.Dir),
-		},
-		Show: func(path string) bool {
-			return reading.Content(filepath.Join(inst.Root.Dir, path)).Action == lathe.Allow
-		},
-		Pattern: pattern, Limit: findLimit,
-	})
-	if bad, ok := errors.AsType[*search.PatternError](err); ok {
-		return nil, badQuery("pattern", "%s", bad.Reason)
-	}
-	if err != nil {
-		return nil, tooLong(err)
 	}
 	out := make([]textMatch, 0, len(res.Matches))
 	for _, m := range res.Matches {

@@ -38,7 +38,7 @@ func TestOwnFilesAreNotShown(t *testing.T) {
 		in(home, "/file/content?path="+own+"/needle.txt"), in(home, "/file/content?path=link/needle.txt"), in(home, "/file?path="+own), in(home, "/file?path=link"),
 		in("/", "/file/content?path="+p.Data+"/needle.txt"),
 		in(p.Data, "/file/content?path=needle.txt"), in(p.Data, "/file?path="), in(p.Data, "/find?pattern=TOPSECRET"), in(p.Config, "/find/file?query=needle"),
-		in(p.State, "/lathe/file?query=needle"),
+		in(p.State, "/lathe/file?query=needle"), in(p.Data, "/lathe/file/text?path=needle.txt"), in(home, "/lathe/file/text?path=link/needle.txt"), in(p.Data, "/lathe/find?pattern=TOPSECRET"),
 		in(p.State, "/api/fs/find?query=needle"), in(p.State, "/api/fs/list"), in(p.Data, "/file/status"), in(p.Data, "/vcs/diff?mode=git"), in(p.Data, "/vcs"),
 	} {
 		if res := r.do("GET", path, ""); res.status != http.StatusForbidden || strings.Contains(string(res.body), "TOPSECRET\\n") {

@@ -24,6 +24,16 @@ func (u *Undo) Revert(ctx context.Context, id lathe.SessionID, in undo.Input) (u
 	return out, err
 }
 
+// Preview tells what [Undo.Revert] would change and keep, and changes nothing.
+func (u *Undo) Preview(ctx context.Context, id lathe.SessionID, in undo.Input) (undo.Result, error) {
+	var out undo.Result
+	err := u.s.alone(ctx, id, func(r *runner, sess lathe.Session) (err error) {
+		out, err = r.changes.Preview(ctx, sess, in)
+		return err
+	})
+	return out, err
+}
+
 // Unrevert restores what [Undo.Revert] undid. A session that is not reverted
 // stays as it is.
 func (u *Undo) Unrevert(ctx context.Context, id lathe.SessionID, force bool) (undo.Result, error) {

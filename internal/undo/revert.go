@@ -110,29 +110,12 @@ func changesFrom(messages []lathe.Message, message, part int) []stepChange {
 // preceded by text or tool calls in its message. No turn of the session may run in
 // the meantime.
 func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
-	messages, err := u.sessions.Messages(ctx, sess.ID, 0)
+	aim, err := u.aim(ctx, sess, in)
 	if err != nil {
 		return out, err
 	}
-	message, part, err := revertPoint(messages, in)
-	if err != nil {
-		return out, err
-	}
-	u.RecoverPatch(ctx, messages)
-	mark := &lathe.Revert{MessageID: messages[message].ID}
-	if part > 0 {
-		mark.PartID = messages[message].Parts[part].ID
-	}
-	out.Unrecorded = u.unrecorded(messages[message:], part)
-	targets := targetsOf(changesFrom(messages, message, part))
-	old, err := u.reverted(ctx, sess)
-	if err != nil {
-		return out, err
-	}
-	if sess.Revert != nil {
-		mark.Snapshot = sess.Revert.Snapshot
-		targets = retarget(targets, old, mark.Snapshot)
-	}
+	messages, message, mark, targets, old := aim.messages, aim.message, aim.mark, aim.targets, aim.old
+	out.Unrecorded = u.unrecorded(messages[message:], aim.part)
 	kept := u.jobsKept(ctx, messages[message].Created, targets) // before the files change
 	if len(targets) > 0 {
 		if mark.Diff, err = u.takeBack(ctx, sess, mark, targets, old, in.Force, &out); err != nil {
@@ -147,6 +130,61 @@ func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out
 	}
 	out.Session, err = u.storeRevert(ctx, sess.ID, mark, undone)
 	return out, err
+}
+
+// aim is what a revert is about to do.
+type aim struct {
+	messages      []lathe.Message
+	message, part int // where it begins
+	mark          *lathe.Revert
+	targets       []snapshot.Target
+	old           revertDoc // the revert that it replaces
+}
+
+func (u *Changes) aim(ctx context.Context, sess lathe.Session, in Input) (a aim, err error) {
+	if a.messages, err = u.sessions.Messages(ctx, sess.ID, 0); err != nil {
+		return a, err
+	}
+	if a.message, a.part, err = revertPoint(a.messages, in); err != nil {
+		return a, err
+	}
+	u.RecoverPatch(ctx, a.messages)
+	a.mark = &lathe.Revert{MessageID: a.messages[a.message].ID}
+	if a.part > 0 {
+		a.mark.PartID = a.messages[a.message].Parts[a.part].ID
+	}
+	a.targets = targetsOf(changesFrom(a.messages, a.message, a.part))
+	if a.old, err = u.reverted(ctx, sess); err != nil {
+		return a, err
+	}
+	if sess.Revert != nil {
+		a.mark.Snapshot = sess.Revert.Snapshot
+		a.targets = retarget(a.targets, a.old, a.mark.Snapshot)
+	}
+	return a, nil
+}
+
+// Preview tells what [Changes.Revert] would change and what it would leave as it is,
+// and changes nothing.
+func (u *Changes) Preview(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
+	a, err := u.aim(ctx, sess, in)
+	if err != nil {
+		return out, err
+	}
+	out.Session, out.Unrecorded = sess, u.unrecorded(a.messages[a.message:], a.part)
+	if len(a.targets) > 0 {
+		store, err := u.inst.Snapshots()
+		if err != nil {
+			return out, fmt.Errorf("revert: %w", err)
+		}
+		applied, err := store.Preview(ctx, a.targets, in.Force)
+		if err != nil {
+			return out, fmt.Errorf("revert: %w", err)
+		}
+		out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+	}
+	out.Conflicts = append(out.Conflicts, u.jobsKept(ctx, a.messages[a.message].Created, a.targets)...)
+	return out, nil
 }
 
 // retarget adapts targets to files that an earlier revert changed. Those are as
