@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -63,7 +64,7 @@ func bundle(root string) (map[string][]byte, error) {
 		MinifySyntax: true, MinifyWhitespace: true, MinifyIdentifiers: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsEndOfFile,
 		EntryNames: "[name]-[hash]", ChunkNames: "chunk-[hash]", AssetNames: "[name]-[hash]",
 		JSX: api.JSXAutomatic, JSXImportSource: "preact",
-		Define: map[string]string{"process.env.NODE_ENV": `"production"`},
+		Define: map[string]string{"process.env.NODE_ENV": `"production"`}, Metafile: true,
 	})
 	if err := failed(res.Errors); err != nil {
 		return nil, err
@@ -84,11 +85,50 @@ func bundle(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	preload, err := preloads(res.Metafile, script)
+	if err != nil {
+		return nil, err
+	}
+	index = bytes.ReplaceAll(index, []byte("{{preload}}\n"), preload)
 	index = bytes.ReplaceAll(index, []byte("{{script}}"), []byte(script))
 	files["index.html"] = bytes.ReplaceAll(index, []byte("{{style}}"), []byte(style))
 	icon, err := os.ReadFile(filepath.Join(root, "src", "icon.svg"))
 	files["icon.svg"] = icon
 	return files, err
+}
+
+// preloads returns the links by which a browser fetches, together with the script, what
+// it imports.
+func preloads(metafile, script string) ([]byte, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, err
+	}
+	var names []string
+	var add func(name string)
+	add = func(name string) {
+		for _, i := range meta.Outputs[name].Imports {
+			if i.Kind == "import-statement" && !slices.Contains(names, i.Path) {
+				names = append(names, i.Path)
+				add(i.Path)
+			}
+		}
+	}
+	for name := range meta.Outputs {
+		if filepath.Base(name) == script {
+			add(name)
+		}
+	}
+	slices.Sort(names)
+	var out bytes.Buffer
+	for _, name := range names {
+		fmt.Fprintf(&out, "<link rel=\"modulepreload\" href=\"lathe/page/%s\">\n", filepath.Base(name))
+	}
+	return out.Bytes(), nil
 }
 
 func failed(list []api.Message) error {

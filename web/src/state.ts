@@ -248,6 +248,7 @@ export const language = kept<string>("language", "");
 export const chosenModel = kept<Model | null>("model", null);
 export const chosenAgent = kept<string>("agent", "");
 export const drafts = kept<Record<string, string>>("drafts", {});
+export const terminalReader = kept("terminalReader", false); // terminals speak to screen readers
 export const history = kept<string[]>("history", []);
 
 export async function create(dir: string): Promise<Session> {
