@@ -17,8 +17,8 @@ func TestLongConversation(t *testing.T) {
 	ctx := s.browser(1000, 800)
 	seen := func(text string) step {
 		return until(fmt.Sprintf(`(() => {
-			const box = document.querySelector(".scroll").getBoundingClientRect();
-			return [...document.querySelectorAll(".message")].some((m) => m.textContent.includes(%q) && m.getBoundingClientRect().top < box.bottom && m.getBoundingClientRect().bottom > box.top);
+			const box = document.querySelector(".scroll")?.getBoundingClientRect();
+			return box && [...document.querySelectorAll(".message")].some((m) => m.textContent.includes(%q) && m.getBoundingClientRect().top < box.bottom && m.getBoundingClientRect().bottom > box.top);
 		})()`, text))
 	}
 	key := func(name string) step {
@@ -28,18 +28,15 @@ func TestLongConversation(t *testing.T) {
 	s.do(ctx, s.login(), until(`(location.hash = "#/s/`+longID+`")`), seen("Answer 999."), held)
 
 	// Older messages come in above; what is read stays where it is.
-	s.do(ctx, until(`(() => {
-		const box = document.querySelector(".scroll");
-		window.first = document.querySelector(".message").id;
-		box.scrollTop = 900;
-		return true;
-	})()`), until(`(() => {
+	top := `(() => {
 		const box = document.querySelector(".scroll").getBoundingClientRect();
 		const m = [...document.querySelectorAll(".message")].find((m) => m.getBoundingClientRect().bottom > box.top);
-		window.read = window.read ?? [m.id, m.getBoundingClientRect().top];
-		return document.querySelector(".message").id !== window.first && !document.querySelector(".scroll").hidden;
-	})()`), held)
-	s.do(ctx, until(`document.getElementById(window.read[0]) && Math.abs(document.getElementById(window.read[0]).getBoundingClientRect().top - window.read[1]) < 40`))
+		return [m.id, Math.round(m.getBoundingClientRect().top)];
+	})()`
+	s.do(ctx, until(`(document.querySelector(".scroll").scrollTop = 1700, true)`),
+		until(`(() => { const now = `+top+`; const same = JSON.stringify(now) === JSON.stringify(window.read); window.read = now; window.first = document.querySelector(".message").id; return same; })()`),
+		press("Older messages"), until(`document.querySelector(".message").id !== window.first`),
+		until(`Math.abs(document.getElementById(window.read[0]).getBoundingClientRect().top - window.read[1]) <= 2`), held)
 
 	for _, c := range []struct{ key, text string }{{"Home", "Prompt 0:"}, {"End", "Answer 999."}, {"Home", "Prompt 0:"}} {
 		s.do(ctx, key(c.key), seen(c.text), held)

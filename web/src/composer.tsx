@@ -27,6 +27,11 @@ interface Listed {
 
 const listed = new Map<string, Promise<Listed>>();
 
+/** Forgets which models, agents and commands a directory has. */
+export function forget(dir: string): void {
+  listed.delete(dir);
+}
+
 function lists(dir: string): Promise<Listed> {
   let p = listed.get(dir);
   if (!p) {

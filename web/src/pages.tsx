@@ -3,8 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, Refused, send } from "./http";
 import { languages, money, number, t, tag } from "./i18n";
+import { lazy } from "./lazy";
 import { notify, wishToTell } from "./notify";
-import { attempt, feed, language, locked, theme, type Theme } from "./state";
+import { attempt, feed, language, locked, sessions, theme, type Theme } from "./state";
 import { base, plain } from "./text";
 import type { Stats, Tally } from "./wire";
 
@@ -51,7 +52,7 @@ export function Login() {
 }
 
 function sum(t: Tally): number {
-  return t.tokens.input + t.tokens.output + t.tokens.reasoning + t.tokens.cache.read + t.tokens.cache.write;
+  return t.tokens.Input + t.tokens.Output + t.tokens.Reasoning + t.tokens.CacheRead + t.tokens.CacheWrite;
 }
 
 /** A bar chart that a screen reader reads as the table it is. */
@@ -90,6 +91,34 @@ function Bars(props: { title: string; rows: [string, Tally][]; name?: (key: stri
   );
 }
 
+interface Budget {
+  for: string;
+  limit: string;
+  used: string;
+  allowed: string;
+  percent: number;
+}
+
+/** What of the configured budgets is used, as the session that was used last sees it. */
+function Budgets() {
+  const [list, setList] = useState<Budget[]>([]);
+  const newest = [...sessions.value.values()].sort((a, b) => b.time.updated - a.time.updated)[0]?.id;
+  useEffect(() => {
+    if (newest !== undefined) get<{ budget?: Budget[] }>(`/lathe/session/${newest}/weight`).then((w) => setList(w.budget ?? []), () => undefined);
+  }, [newest]);
+  if (list.length === 0) return null;
+  return (
+    <section>
+      <h2>{t("budget")}</h2>
+      {list.map((b, i) => (
+        <p key={i}>
+          {plain(b.for)}, {plain(b.limit)}: {plain(b.used)} / {plain(b.allowed)} <meter class="budget" min={0} max={100} high={80} value={Math.min(100, b.percent)} aria-label={plain(b.for)} />
+        </p>
+      ))}
+    </section>
+  );
+}
+
 export function Costs() {
   const [stats, setStats] = useState<Stats>();
   const [why, setWhy] = useState("");
@@ -107,6 +136,8 @@ export function Costs() {
           <p class="big">
             {money(stats.total.cost)} <span class="quiet">{number(sum(stats.total))} {t("tokens")} · {number(stats.sessions)} {t("sessions")}</span>
           </p>
+          <CostChart days={stats.days} sum={sum} say={(n) => `${number(n)} ${t("tokens")}`} />
+          <Budgets />
           <Bars title={t("day")} rows={Object.entries(stats.days).sort(([a], [b]) => b.localeCompare(a)).slice(0, 30)} />
           <Bars title={t("model")} rows={byCost(stats.models)} />
           <Bars title={t("projects")} rows={byCost(stats.projects)} name={base} />
@@ -123,31 +154,8 @@ const themes: [Theme, "themeSystem" | "themeLight" | "themeDark" | "themeContras
   ["contrast", "themeContrast"],
 ];
 
-interface Listed {
-  name: string;
-  state?: string;
-  status?: string;
-}
-
-function State(props: { title: string; load: () => Promise<Listed[]> }) {
-  const [list, setList] = useState<Listed[]>();
-  useEffect(() => {
-    props.load().then(setList, () => setList([]));
-  }, []);
-  if (!list || list.length === 0) return null;
-  return (
-    <section>
-      <h2>{props.title}</h2>
-      <ul>
-        {list.map((l) => (
-          <li key={l.name}>
-            <span class="mono">{plain(l.name)}</span> <span class="quiet">{plain(l.state ?? l.status ?? "")}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
+const Manage = lazy(() => import("./manage").then((m) => m.Manage));
+const CostChart = lazy(() => import("./chart").then((m) => m.CostChart));
 
 export function Settings() {
   const [asked, setAsked] = useState(false);
@@ -190,9 +198,7 @@ export function Settings() {
           <input type="checkbox" checked={notify.value} onChange={(e) => void wishToTell(e.currentTarget.checked)} /> {t("notify")}
         </label>
       </p>
-      <State title={t("models")} load={() => get<{ id: string; name: string; connected: boolean }[]>("/lathe/provider").then((l) => l.filter((p) => p.connected).map((p) => ({ name: p.name || p.id, state: t("connected") })))} />
-      <State title="MCP" load={() => get<Record<string, { status: string }>>("/mcp").then((m) => Object.entries(m).map(([name, s]) => ({ name, status: s.status })))} />
-      <State title="LSP" load={() => get<{ name: string; status: string }[]>("/lsp")} />
+      <Manage />
       {asked && (
         <p>
           <button type="button" onClick={() => void logOut()}>

@@ -28,18 +28,18 @@ function styleElement(doc: Document): HTMLElement {
   return e;
 }
 
-function plainElement(name: string): HTMLElement {
-  const e = make(name);
-  if (name !== "span") return e;
-  e.setAttribute = (attribute: string, value: string) => {
-    if (attribute === "style") e.style.cssText = value;
-    else HTMLElement.prototype.setAttribute.call(e, attribute, value);
+/** Makes a style attribute that a script sets mean the properties in it, for all elements from now on. */
+export function styleByProperties(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called on the element
+  const set = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function (name: string, value: string) {
+    if (name === "style" && this instanceof HTMLElement) this.style.cssText = value;
+    else set.call(this, name, value);
   };
-  return e;
 }
 
 function creator(doc: Document): (name: string) => HTMLElement {
-  return (name) => (name === "style" ? styleElement(doc) : plainElement(name));
+  return (name) => (name === "style" ? styleElement(doc) : make(name));
 }
 
 /** The document to hand to the library. */

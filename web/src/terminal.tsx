@@ -5,7 +5,7 @@ import { Terminal as Screen, type ITheme } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, get, send } from "./http";
 import { t } from "./i18n";
-import { sheeted, whileSheeted } from "./sheeted";
+import { sheeted, styleByProperties, whileSheeted } from "./sheeted";
 import { attempt, terminalReader, theme } from "./state";
 import { plain } from "./text";
 
@@ -32,6 +32,8 @@ function colours(): ITheme {
 function follow(url: string): void {
   if (/^https?:/i.test(url)) window.open(url, "_blank", "noopener,noreferrer");
 }
+
+styleByProperties(); // for the colours of its letters
 
 function screen(place: HTMLElement): { term: Screen; fit: FitAddon } {
   const term = new Screen({

@@ -186,7 +186,7 @@ export interface Event {
 
 export interface Tally {
   answers: number;
-  tokens: Tokens;
+  tokens: { Input: number; Output: number; Reasoning: number; CacheRead: number; CacheWrite: number };
   cost: number;
 }
 
