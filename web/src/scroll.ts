@@ -31,6 +31,8 @@ class Keeper {
   pinned = true;
   private anchor: Anchor | undefined;
   private last = 0; // where it was scrolled to
+  private height = 0; // of everything, then
+  private moved = 0; // when the reader last touched something that scrolls
 
   constructor(
     private readonly box: HTMLElement,
@@ -47,16 +49,32 @@ class Keeper {
       if (off !== 0) box.scrollTop += off;
     }
     this.last = box.scrollTop;
+    this.height = box.scrollHeight;
+  }
+
+  /** Called where the reader uses a wheel, a finger, a key or the scroll bar. */
+  touched(): void {
+    this.moved = performance.now();
+  }
+
+  /**
+   * Reports whether the reader went up. A browser goes up by itself where the content got
+   * shorter for a moment, so where its height is another one only their hand counts.
+   */
+  private wentUp(): boolean {
+    const { box } = this;
+    return box.scrollTop < this.last && (box.scrollHeight === this.height || performance.now() - this.moved < 1_000);
   }
 
   scrolled(): void {
     const { box, c } = this;
     if (this.pinned && box.scrollTop === this.last) return; // keep did it
     const below = box.scrollHeight - box.scrollTop - box.clientHeight;
-    // Only a reader who scrolls up leaves the end; a place that gets smaller does not.
     if (below < 40 && !c.newer.peek()) this.pinned = true;
-    else if (box.scrollTop < this.last) this.pinned = false;
+    else if (this.pinned && !this.wentUp()) return this.keep();
+    else this.pinned = false;
     this.last = box.scrollTop;
+    this.height = box.scrollHeight;
     this.anchor = this.pinned ? undefined : anchorOf(box);
     if (this.pinned) c.trim();
     if (box.scrollTop < near) void c.older();
@@ -80,10 +98,16 @@ export function useScroll(c: Conversation, ready: boolean) {
     const k = new Keeper(b, c);
     keeper.current = k;
     const watch = new ResizeObserver(() => k.keep());
+    const touched = () => k.touched();
+    const hands = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
+    for (const name of hands) b.addEventListener(name, touched, { passive: true });
     if (b.firstElementChild) watch.observe(b.firstElementChild);
     watch.observe(b);
     k.keep();
-    return () => watch.disconnect();
+    return () => {
+      watch.disconnect();
+      for (const name of hands) b.removeEventListener(name, touched);
+    };
   }, [c, ready]);
   const see = () => setAway(keeper.current?.pinned === false);
   const end = async () => {
