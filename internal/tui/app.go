@@ -116,6 +116,8 @@ type visit struct {
 	sending int
 	branch  string
 	looked  bool // whether it was looked for what could answer
+	recent  []recent
+	undoOff map[lathe.SessionID]string // why changes cannot be undone
 	link    engine.Link
 	lost    bool // the engine cannot be reached
 
@@ -146,7 +148,7 @@ func New(ctx context.Context, o Options) *App {
 		focused: true,
 		view: view{
 			opts:  o,
-			visit: visit{access: engine.Reach(ctx, o.Engine), status: map[lathe.SessionID]lathe.Status{}},
+			visit: visit{access: engine.Reach(ctx, o.Engine), status: map[lathe.SessionID]lathe.Status{}, undoOff: map[lathe.SessionID]string{}},
 			prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
 		},
 	}
@@ -196,6 +198,9 @@ func (a *App) Init() tea.Cmd {
 	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now), a.servers.Ask(a.opts.Now), a.plugins.Ask(a.opts.Now)}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
+	}
+	if a.opts.Session == "" && a.opts.Prompt == "" {
+		cmds = append(cmds, a.loadRecent())
 	}
 	if a.opts.Prompt != "" {
 		a.input.Set(a.opts.Prompt)

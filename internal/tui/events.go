@@ -79,6 +79,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 			}
 		}
 	case lathe.UndoOff:
+		a.undoOff[ev.SessionID] = ev.Reason
 		if ev.SessionID == a.session.ID {
 			a.notify(dialog.Warning, "undo is off here: "+ev.Reason)
 		}

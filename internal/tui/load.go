@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 )
 
@@ -23,9 +24,11 @@ func (a *App) opened(m openedMsg) (cmd tea.Cmd) {
 	}
 	again := m.id == a.session.ID
 	if !again {
+		early := a.early()
 		a.apply(a.input.Put())
 		a.choice.Begin(a.opts.Agent, a.opts.Model)
 		a.input.Begin(m.id)
+		a.apply(a.input.Resume(early))
 		if a.session.ID != "" {
 			a.input.Forget()
 		}
@@ -132,4 +135,15 @@ func (a *App) toGoal() tea.Cmd {
 		a.goal = ""
 	}
 	return a.apply(want)
+}
+
+// early takes what the person typed before the session that the screen was opened with was
+// read: it was meant for that session.
+func (a *App) early() edit.Editor {
+	if a.session.ID != "" || a.opts.Session == "" || a.opts.Prompt != "" {
+		return edit.Editor{}
+	}
+	typed := a.input.Editor
+	a.input.Reset()
+	return typed
 }

@@ -85,6 +85,11 @@ func (v *view) figures(l look.Look) (out []segment) {
 	if v.lost {
 		add(l.Glyph("⚠ ", "! ")+v.linkText(v.opts.Now()), theme.Warning, 95)
 	}
+	if v.undoOff[v.session.ID] != "" {
+		add("undo off", theme.Warning, 92)
+	} else if v.session.ID != "" && v.access.Able.Undo != nil {
+		add("undo on", theme.Muted, 10)
+	}
 	if used, window := v.Used(); used > 0 {
 		text, key := look.Short(used), theme.Muted
 		if window > 0 {

@@ -43,6 +43,7 @@ func (v *view) welcome(height int) []styled.Line {
 	for _, n := range v.opts.Notices {
 		tell(n, theme.Warning)
 	}
+	out = append(out, v.recents(l)...)
 	for i, line := range out {
 		out[i] = line.Cut(l.Width, l.Method)
 	}

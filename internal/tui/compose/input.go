@@ -69,6 +69,18 @@ func New(h Host, access *engine.Access, c *choice.Choice, m *memory.Memory, boar
 // Begin loads the draft of the session that is now on screen.
 func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.draftOf(id) }
 
+// Resume adds what was typed while the session was being read to its draft.
+func (i *Composer) Resume(typed edit.Editor) tea.Msg {
+	switch {
+	case typed.Empty():
+		return nil
+	case i.Empty():
+		i.Editor = typed
+		return i.Changed()
+	}
+	return i.Append("\n" + typed.Value())
+}
+
 // Leave keeps a draft for a session until it is on screen.
 func (i *Composer) Leave(id lathe.SessionID, e edit.Editor) { i.drafts[id] = e }
 
