@@ -17,9 +17,24 @@ import (
 	"lathe/internal/tui/paint/emulator"
 )
 
-// TestPicture holds docs/screens/lathe.svg, the picture of the readme: a real screen.
-// Rewrite it with: go test ./internal/tui -run TestPicture -update-screens
+// TestPicture holds the pictures of docs/screens, lathe.svg of the readme among them: real
+// screens, in three sizes, on a dark and on a light terminal.
+// Rewrite them with: go test ./internal/tui -run TestPicture -update-screens
 func TestPicture(t *testing.T) {
+	for _, p := range []struct {
+		name          string
+		width, height int
+		light         bool
+	}{
+		{"lathe.svg", 96, 34, false}, {"lathe-light.svg", 96, 34, true},
+		{"lathe-80x24.svg", 80, 24, false}, {"lathe-80x24-light.svg", 80, 24, true},
+		{"lathe-200x60.svg", 200, 60, false}, {"lathe-200x60-light.svg", 200, 60, true},
+	} {
+		t.Run(p.name, func(t *testing.T) { checkPicture(t, p.name, p.width, p.height, p.light) })
+	}
+}
+
+func checkPicture(t *testing.T, name string, width, height int, light bool) {
 	call := func(tool string, input map[string]string, output string, meta map[string]any) *lathe.ToolCall {
 		args, err := json.Marshal(input)
 		if err != nil {
@@ -36,19 +51,24 @@ func TestPicture(t *testing.T) {
 			call("edit", map[string]string{"filePath": "calc/add.go"}, "", map[string]any{"diff": diff}),
 			call("bash", map[string]string{"command": "go test ./calc", "description": "Run the tests of calc"}, "ok  \texample.com/calc\t0.003s", map[string]any{"exit": 0}),
 			&lathe.Text{Text: "`Add` subtracted. It adds now, and **the test passes**. `/undo` takes it all back."}))
-	d.send(tea.WindowSizeMsg{Width: 96, Height: 34})
+	ink, paper := color.Gray{0xe0}, color.Gray{0x14}
+	if light {
+		ink, paper = color.Gray{0x20}, color.Gray{0xfa}
+	}
+	d.send(tea.WindowSizeMsg{Width: width, Height: height})
+	d.send(tea.BackgroundColorMsg{Color: paper})
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"git commit -m \"calc: Add adds\""},
 		Always: []string{"git commit *"}, Metadata: map[string]any{"command": "git commit -m \"calc: Add adds\"", "description": "Commit the change"}}})
-	e := emulator.New(96, 34)
-	p := paint.NewScreen(e, append(slices.Clone(xterm), "CLICOLOR_FORCE=1"), 96, 34)
+	e := emulator.New(width, height)
+	p := paint.NewScreen(e, append(slices.Clone(xterm), "CLICOLOR_FORCE=1"), width, height)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Paint(d.app.View()); err != nil {
 		t.Fatal(err)
 	}
-	got := emulator.Picture{Title: "lathe", Foreground: color.Gray{0xe0}, Background: color.Gray{0x14}}.SVG(e)
-	path := filepath.Join("..", "..", "docs", "screens", "lathe.svg")
+	got := emulator.Picture{Title: "lathe", Foreground: ink, Background: paper}.SVG(e)
+	path := filepath.Join("..", "..", "docs", "screens", name)
 	if *updateScreens {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -59,6 +79,6 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the picture of the readme is stale; rewrite it with -update-screens (-want +got):\n%s", diff)
+		t.Errorf("the picture is stale; rewrite it with -update-screens (-want +got):\n%s", diff)
 	}
 }
