@@ -17,7 +17,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"lathe"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/workspace"
@@ -224,13 +223,4 @@ func (c *Composer) Keep() error {
 		return nil
 	}
 	return c.memory.Keep(string(c.host.Session().ID), c.Draft())
-}
-
-// draftOf returns what was written for a session and not sent.
-func (c *Composer) draftOf(id lathe.SessionID) edit.Editor {
-	e, ok := c.drafts[id]
-	if !ok && c.memory != nil {
-		return edit.FromDraft(c.memory.Draft(string(id)))
-	}
-	return e
 }

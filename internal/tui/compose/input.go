@@ -32,6 +32,7 @@ type Composer struct {
 	access *engine.Access
 	choice *choice.Choice
 	past
+	drafts
 	clipboard *clip.Clipboard // nil: the terminal's alone
 	commands  func(query string) []Completion
 	editor    []string // the person's own; empty: none
@@ -39,7 +40,6 @@ type Composer struct {
 	offer    offer
 	width    int
 	method   styled.Method
-	drafts   map[lathe.SessionID]edit.Editor
 	drafting bool // the draft will be kept after a pause
 }
 
@@ -61,13 +61,13 @@ type (
 // New returns an empty input. commands returns the completions of a word after
 // "/".
 func New(h Host, access *engine.Access, c *choice.Choice, m *memory.Memory, board *clip.Clipboard, editor []string, commands func(string) []Completion) *Composer {
-	i := &Composer{host: h, access: access, choice: c, past: past{memory: m}, clipboard: board, editor: editor, commands: commands, drafts: map[lathe.SessionID]edit.Editor{}}
+	i := &Composer{host: h, access: access, choice: c, past: past{memory: m}, clipboard: board, editor: editor, commands: commands, drafts: drafts{map[lathe.SessionID]edit.Editor{}, m}}
 	i.past.recall()
 	return i
 }
 
 // Begin loads the draft of the session that is now on screen.
-func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.draftOf(id) }
+func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.drafts.of(id) }
 
 // Resume adds what was typed while the session was being read to its draft.
 func (i *Composer) Resume(typed edit.Editor) tea.Msg {
@@ -81,18 +81,10 @@ func (i *Composer) Resume(typed edit.Editor) tea.Msg {
 	return i.Append("\n" + typed.Value())
 }
 
-// Leave keeps a draft for a session until it is on screen.
-func (i *Composer) Leave(id lathe.SessionID, e edit.Editor) { i.drafts[id] = e }
-
 // Put keeps what is written as the draft of the session that is left, and empties
 // the input.
 func (i *Composer) Put() tea.Msg {
-	id := i.host.Session().ID
-	if i.Empty() {
-		delete(i.drafts, id)
-	} else {
-		i.drafts[id] = i.Editor
-	}
+	i.drafts.put(i.host.Session().ID, i.Editor)
 	err := i.Keep()
 	i.Reset()
 	return dialog.Fail(err)

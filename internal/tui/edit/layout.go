@@ -25,7 +25,7 @@ func (e *Editor) Layout(width int, m styled.Method) (rows []Row, row, col int) {
 		}
 		start = end + 1
 	}
-	row = e.rowOf(rows)
+	row = rowOf(rows, e.at)
 	return rows, row, styled.Width(e.text[rows[row].From:e.at], m)
 }
 
@@ -52,11 +52,11 @@ func (e *Editor) rows(rows []Row, from, end, width int, m styled.Method) []Row {
 	return append(rows, Row{from, end})
 }
 
-// rowOf returns the row of the caret: where two rows meet, the later one.
-func (e *Editor) rowOf(rows []Row) int {
+// rowOf returns the row of a position: where two rows meet, the later one.
+func rowOf(rows []Row, at int) int {
 	row := 0
 	for i, r := range rows {
-		if r.From <= e.at {
+		if r.From <= at {
 			row = i
 		}
 	}
