@@ -148,3 +148,8 @@ func (d *driver) click(x, y int) {
 	d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 	d.send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
+
+// windowOf is a terminal of a size.
+func windowOf(size [2]int) tea.WindowSizeMsg {
+	return tea.WindowSizeMsg{Width: size[0], Height: size[1]}
+}

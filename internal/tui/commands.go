@@ -91,6 +91,7 @@ func agentCommands() []command {
 func viewCommands() []command {
 	return []command{
 		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, copyAnswer},
+		{[]string{"code", "copycode"}, "", "copy a block of code of the last answer", "view", hasSession, copyCode},
 		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.Details = !a.look.Details; return nil }},
 		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.Thinking = !a.look.Thinking; return nil }},
 		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, toggleTimes},

@@ -157,9 +157,8 @@ func (k *keyboard) interrupt(a *App, armed string) (tea.Cmd, bool) {
 		a.notify(dialog.Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}
-	id := a.session.ID
 	a.toast = toast{}
-	return func() tea.Msg { return doneMsg{err: a.access.Abort(a.access.Context(), id)} }, true
+	return a.stop(), true
 }
 
 // scrollKey scrolls the conversation while a sheet has the keys.

@@ -61,3 +61,23 @@ func (e *entry) say(n note) {
 		e.note, e.fresh = n, pen{}
 	}
 }
+
+// Queued returns the first message that the running turn has not taken up, and what the person
+// wrote in it and those after it. Pictures are not part of that; without text there is none.
+func (c *Conversation) Queued() (first lathe.MessageID, texts []string) {
+	for _, e := range c.entries {
+		if e.note != queued {
+			continue
+		}
+		if _, ok := e.m.Info.(*lathe.User); !ok {
+			continue
+		}
+		if first == "" {
+			first = e.m.ID
+		}
+		if t := e.text(); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return first, texts
+}

@@ -1,0 +1,65 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/markup"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/styled"
+)
+
+// codeBlock is a fenced block of code in an answer.
+type codeBlock struct{ lang, code string }
+
+// codeBlocks returns the fenced blocks of code in a Markdown text, in their order.
+func codeBlocks(text string) (out []codeBlock) {
+	var open string // the fence that began the block
+	var block codeBlock
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(strings.TrimRight(line, "\r\n"), " ")
+		switch fence := markup.Fence(bare); {
+		case open == "" && fence != "":
+			open = fence
+			lang, _, _ := strings.Cut(strings.TrimSpace(bare[len(fence):]), " ")
+			block = codeBlock{lang: lang}
+		case open != "" && markup.FenceAfter(open, bare) == "":
+			out, open = append(out, block), ""
+		case open != "":
+			block.code += line
+		}
+	}
+	if open != "" {
+		out = append(out, block)
+	}
+	return out
+}
+
+// copyCode copies a block of code of the last answer: the only one, or the one that is chosen.
+func copyCode(a *App) tea.Cmd {
+	blocks := codeBlocks(a.conv.Shown().Answer())
+	switch len(blocks) {
+	case 0:
+		a.notify(dialog.Warning, "the last answer holds no block of code; /copy copies all of it")
+		return a.tick()
+	case 1:
+		return a.copy(blocks[0].code, "copied the block of code")
+	}
+	l := dialog.List{Title: "copy a block of code", Hint: "enter copy · esc close"}
+	for i, b := range blocks {
+		first, _, _ := strings.Cut(strings.TrimSpace(b.code), "\n")
+		l.Items = append(l.Items, dialog.Item{
+			ID: fmt.Sprint(i), Title: look.Or(styled.OneLine(first), "(empty)"), Detail: styled.OneLine(b.lang),
+			Right: look.Plural(strings.Count(strings.TrimSuffix(b.code, "\n"), "\n")+1, "line"),
+		})
+	}
+	l.Pick = func(it dialog.Item) tea.Msg {
+		var i int
+		_, _ = fmt.Sscan(it.ID, &i)
+		return dialog.Copy{Text: blocks[i].code, Said: "copied the block of code"}
+	}
+	return a.apply(dialog.Open{Sheet: dialog.NewList(l)})
+}

@@ -1,0 +1,55 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+)
+
+// TestQueuedPromptsComeBack holds that what waited when the turn was stopped is in the input
+// again, before what is written there, and nothing is sent twice.
+func TestQueuedPromptsComeBack(t *testing.T) {
+	working := reply(2, &lathe.Text{Text: "I work"})
+	working.Info.(*lathe.Assistant).Completed = time.Time{}
+	d := withHistory(t, Options{}, question(1, "go"), working, question(3, "also 这个"), question(4, "and that"))
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	d.typed("half")
+	d.shows("queued")
+	d.press("esc", "esc")
+	if diff := cmp.Diff([]string{"abort ses_1", "revert ses_1 msg_3"}, d.engine.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if got, want := d.app.input.Value(), "also 这个\n\nand that\n\nhalf"; got != want {
+		t.Errorf("the input holds %q, want %q", got, want)
+	}
+
+	d = withHistory(t, Options{}, question(1, "go"), working)
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	d.press("esc", "esc")
+	if diff := cmp.Diff([]string{"abort ses_1"}, d.engine.noted()); diff != "" {
+		t.Errorf("calls without a queue (-want +got):\n%s", diff)
+	}
+}
+
+// TestAskOfThousandsOfLines holds that a long ask is shown to its end, and that what was not
+// seen is said.
+func TestAskOfThousandsOfLines(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		d := withHistory(t, Options{}, question(1, "go"))
+		d.send(windowOf(size))
+		var text string
+		for range 5000 {
+			text += "+床前明月光\n"
+		}
+		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"a.md"}, Always: []string{"*"},
+			Metadata: map[string]any{"diff": "--- a\n+++ b\n@@ -0,0 +1,5000 @@\n" + text}}})
+		d.shot()
+		d.shows("allow once  not shown to its end", "of 5001")
+		d.press("end")
+		d.shows("5000 + 床前明月光")
+		d.shot()
+	}
+}
