@@ -505,7 +505,7 @@ func (w *walker) assign(name string, f field, s *scope, source string) {
 		w.dynamic(source, "the variable "+name+" changes what later commands do")
 	}
 	if !f.known {
-		s.put(name, value{num: f.safe})
+		s.put(name, value{num: f.safe, shape: f.shape})
 		return
 	}
 	s.put(name, value{known: true, text: f.text, num: isNumber(f.text)})

@@ -72,6 +72,11 @@ func (w *walker) use(list *[]PathUse, f field, s *scope, u PathUse) {
 		return
 	case !f.known:
 		u.Path, u.Dynamic = f.text, true
+		if path, ok := processFile(f.shape); ok {
+			u.Path, u.Dynamic = filepath.Clean(path), false
+		} else if throughProcess(f.shape) {
+			u.Within = "/proc"
+		}
 		w.addUse(list, u)
 		return
 	case f.glob:

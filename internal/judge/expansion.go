@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -131,7 +132,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	}
 	switch {
 	case !v.known:
-		b.unknown(source, !quoted, v.num && !b.scope.ifs)
+		b.shaped(source, cmp.Or(v.shape, gap), !quoted, v.num && !b.scope.ifs)
 	case quoted:
 		b.put(v.text)
 	case b.scope.ifs:
@@ -175,9 +176,11 @@ func (b *builder) split(text string) {
 		b.field.glob = b.field.glob || strings.ContainsAny(word, "*?[")
 	}
 	// remove the dot
-	kept := strings.TrimSuffix(b.cur.String(), ".")
+	kept, shape := strings.TrimSuffix(b.cur.String(), "."), strings.TrimSuffix(b.shape.String(), ".")
 	b.cur.Reset()
 	b.cur.WriteString(kept)
+	b.shape.Reset()
+	b.shape.WriteString(shape)
 	b.begun = b.begun && kept != ""
 }
 

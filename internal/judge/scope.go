@@ -15,6 +15,7 @@ type value struct {
 	known bool
 	num   bool // a plain number, even if not known which
 	text  string
+	shape string // of one that is not known; see field
 	// pinned is set if later assignments say nothing about what it holds: it is
 	// read-only, changes case, or a trap sets it.
 	pinned bool
@@ -144,7 +145,9 @@ func (s *scope) resolve(path string) []string {
 // enter changes the directory as cd would.
 func (s *scope) enter(dir field, home string) {
 	old := s.dirs
-	switch {
+	switch path, through := processFile(dir.shape + "/."); {
+	case !dir.known && through:
+		s.dirs = s.resolve(path)
 	case !dir.known || dir.glob || dir.text == "-":
 		s.dirs = nil
 	default:

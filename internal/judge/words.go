@@ -17,10 +17,11 @@ const (
 type field struct {
 	text  string // the word; of one that is not known its source
 	known bool
-	glob  bool // has an active wildcard
-	multi bool // may be no word or several
-	safe  bool // not known, but a plain number or a file descriptor
-	proc  bool // a process substitution
+	glob  bool   // has an active wildcard
+	multi bool   // may be no word or several
+	safe  bool   // not known, but a plain number or a file descriptor
+	proc  bool   // a process substitution
+	shape string // of one that is not known and lies in /proc: its text, with gaps
 }
 
 // plain reports whether rules may rely on the word.
@@ -32,7 +33,8 @@ type builder struct {
 	scope   *scope
 	out     []field
 	cur     strings.Builder
-	begun   bool // an empty field counts, too
+	shape   strings.Builder // like cur, with gaps
+	begun   bool            // an empty field counts, too
 	field   field
 	bracket bool // has a "[" that is not quoted
 	over    bool // the result is too long to follow
@@ -48,6 +50,7 @@ func (b *builder) put(s string) {
 		return
 	}
 	b.cur.WriteString(s)
+	b.shape.WriteString(s)
 	b.begun = b.begun || s != ""
 }
 
@@ -59,15 +62,26 @@ func (b *builder) cut() {
 		f := b.field
 		f.text = b.cur.String()
 		f.glob = f.glob || b.bracket && strings.Contains(f.text, "]")
+		if shape := b.shape.String(); !f.known && inProc(shape) {
+			f.shape = shape
+		}
 		b.out = append(b.out, f)
 	}
 	b.cur.Reset()
+	b.shape.Reset()
 	b.begun, b.bracket, b.field = false, false, field{known: true, safe: true}
 }
 
 // unknown marks the current field as not known.
-func (b *builder) unknown(source string, multi, safe bool) {
-	b.put(source)
+func (b *builder) unknown(source string, multi, safe bool) { b.shaped(source, gap, multi, safe) }
+
+// shaped is unknown where something is known all the same.
+func (b *builder) shaped(source, shape string, multi, safe bool) {
+	*b.walker.steps += len(source) / 128
+	if b.over = b.over || *b.walker.steps > maxSteps || b.cur.Len()+len(source)+len(shape) > maxText; !b.over {
+		b.cur.WriteString(source)
+		b.shape.WriteString(shape)
+	}
 	b.field.known = false
 	b.field.multi = b.field.multi || multi
 	b.field.safe = b.field.safe && safe
