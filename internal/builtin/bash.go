@@ -130,6 +130,11 @@ type bashRun struct {
 // once runs the command, and tells what it was refused if it failed.
 func (e bashRun) once(ctx context.Context, c shell.Command) (res tool.Result, refused []sandbox.Refusal, err error) {
 	call, in, would := e.call, e.in, e.would
+	if in.Background || in.PTY {
+		if err := e.beforehand(ctx, &c); err != nil {
+			return res, nil, err
+		}
+	}
 	net, err := e.open(ctx, call, in, e.reached, &c)
 	if err != nil {
 		return res, nil, err
@@ -157,6 +162,8 @@ func (e bashRun) once(ctx context.Context, c shell.Command) (res tool.Result, re
 	if exit.Code > 0 {
 		exit.Refused = append(exit.Refused, e.unread(exit, out.said())...)
 		refused = exit.Refused
+	} else if exit.Code == 0 {
+		exit.Refused = e.complained(exit, out.said())
 	}
 	text, meta := out.result(exit, c.Timeout, strings.Trim(note+"\n"+net.note(), "\n"))
 	net.tell(meta)

@@ -81,7 +81,7 @@ func confined(meta map[string]any, exit shell.Exit) {
 // refusals tells the model what a command was refused, and what it can do about it.
 func refusals(exit shell.Exit, rules tool.Rules) (lines []string) {
 	for i, r := range exit.Refused {
-		if r.Undone == "" && exit.Code == 0 && exit.Signal == "" {
+		if r.Undone == "" && !r.Told && exit.Code == 0 && exit.Signal == "" {
 			continue // it did without
 		}
 		if i == maxRefusals {

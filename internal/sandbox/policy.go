@@ -121,6 +121,8 @@ type Refusal struct {
 	Path string `json:"path"`
 	// Undone says what was done about it if it had already happened.
 	Undone string `json:"undone,omitempty"`
+	// Told says that the command complained of it, although it ended well.
+	Told bool `json:"told,omitempty"`
 }
 
 // below reports whether a clean path lies in a directory, or is it.

@@ -40,6 +40,7 @@ type refusals struct {
 	step   lathe.MessageID
 	tool   string
 	redone bool
+	told   map[lathe.PartID]bool // calls of which the sandbox's refusals were noted
 }
 
 // refusal is one of them.

@@ -154,6 +154,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 		}
 	case lathe.PartUpdated:
 		v.refusals.saw(ev.Part)
+		v.confined(ev.Part)
 		v.beside.saw(ev.Part)
 	case lathe.PermissionAsked:
 		v.answer(ctx, ev.Ask)
