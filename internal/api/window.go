@@ -35,6 +35,24 @@ type Window struct {
 	Stats        WindowStats `json:"stats"`
 }
 
+// Budget is what of the configured budget is used; without one it is empty.
+type Budget struct {
+	Uses []BudgetUse `json:"uses"`
+	// Unpriced names the model whose price is not known, where a budget is one of money.
+	Unpriced string `json:"unpriced,omitempty"`
+}
+
+// Worst returns the limit that is nearest; nil where there is none.
+func (b Budget) Worst() *BudgetUse {
+	var out *BudgetUse
+	for i := range b.Uses {
+		if out == nil || b.Uses[i].Percent > out.Percent {
+			out = &b.Uses[i]
+		}
+	}
+	return out
+}
+
 // BudgetUse is one limit of the configured budget, in words.
 type BudgetUse struct {
 	For     string `json:"for"`   // this session, today or this project

@@ -113,6 +113,11 @@ func (c turns) Window(ctx context.Context, id lathe.SessionID) (api.Window, erro
 	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/weight", nil, plain[api.Window])
 }
 
+// Budget returns what of the configured budget is used.
+func (c turns) Budget(ctx context.Context, id lathe.SessionID) (api.Budget, error) {
+	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/budget", nil, plain[api.Budget])
+}
+
 // Replay returns the requests of a session, each with what it had beside the one before,
 // or only request number step with all of it (0: all requests).
 func (c turns) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {

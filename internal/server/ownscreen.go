@@ -16,6 +16,7 @@ func (s *Server) screenRoutes() []route {
 		{http.MethodGet, "/lathe/found", on(faces.found), ""},
 		{http.MethodPost, "/lathe/provider/{providerID}/test", on(faces.keyTest), ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/weight", on(faces.weight), ""},
+		{http.MethodGet, "/lathe/session/{sessionID}/budget", on(faces.budget), ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/replay", on(faces.replay), ""},
 	}...)
 }
@@ -27,6 +28,15 @@ func (c faces) weight() (any, error) {
 		return nil, err
 	}
 	return c.s.opts.Service.Windows.Of(c.ctx(), sess.ID)
+}
+
+// budget says what of a session's budget is used.
+func (c faces) budget() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	return c.s.opts.Service.Windows.Budget(c.ctx(), sess.ID)
 }
 
 // replay returns a session's requests: what each adds to the one before, or with

@@ -3,12 +3,31 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/turn"
 )
+
+// Budget says how much of the budget that is configured for a session is used.
+func (v *Windows) Budget(ctx context.Context, id lathe.SessionID) (api.Budget, error) {
+	r, err := v.s.runner(ctx, id)
+	if err != nil {
+		return api.Budget{}, err
+	}
+	uses, err := r.budgetUse(ctx)
+	out := api.Budget{Uses: uses}
+	money := func(u api.BudgetUse) bool { return u.Limit == "cost" }
+	if err != nil || !slices.ContainsFunc(uses, money) {
+		return out, err
+	}
+	if m, err := r.inst.Models.Get(r.current().Model); err == nil && !m.Priced() {
+		out.Unpriced = m.Ref.String()
+	}
+	return out, nil
+}
 
 // budgetUse says how much of the configured budget is used, by this process and others.
 func (r *runner) budgetUse(ctx context.Context) ([]api.BudgetUse, error) {

@@ -31,6 +31,13 @@ func TestBudgetIsShown(t *testing.T) {
 	if diff := cmp.Diff(want, w.Budget); diff != "" {
 		t.Errorf("budget (-want +got):\n%s", diff)
 	}
+	b, err := p.svc.Windows.Budget(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(api.Budget{Uses: want}, b); diff != "" {
+		t.Errorf("by itself (-want +got):\n%s", diff)
+	}
 	if w.Unpriced {
 		t.Error("a scripted model's price is known")
 	}

@@ -115,7 +115,8 @@ type visit struct {
 	todos   []lathe.Todo
 	sending int
 	branch  string
-	looked  bool // whether it was looked for what could answer
+	budget  budgetMsg // of the session that it names
+	looked  bool      // whether it was looked for what could answer
 	recent  []recent
 	undoOff map[lathe.SessionID]string // why changes cannot be undone
 	link    engine.Link
@@ -316,6 +317,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 		cmds = append(cmds, a.apply(a.input.Again()))
 		return tea.Batch(cmds...)
+	case budgetMsg:
+		a.budget = m
 	case branchMsg:
 		a.branch = string(m)
 	case waitingMsg:

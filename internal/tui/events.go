@@ -153,9 +153,9 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 		}
 		a.since = time.Time{}
 		if took > 10*time.Second {
-			return tea.Batch(a.opts.loadBranch(), a.attention("done"))
+			return tea.Batch(a.opts.loadBranch(), a.loadBudget(), a.attention("done"))
 		}
-		return a.opts.loadBranch()
+		return tea.Batch(a.opts.loadBranch(), a.loadBudget())
 	}
 	return nil
 }

@@ -103,6 +103,9 @@ func (v *view) figures(l look.Look) (out []segment) {
 	if v.session.Cost > 0 {
 		add(v.session.Cost.String(), theme.Muted, 70)
 	}
+	if text, key := v.budgetText(); text != "" {
+		add(text, key, 60)
+	}
 	if hit, ok := v.conv.Shown().CacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}

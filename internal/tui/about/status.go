@@ -41,21 +41,40 @@ func New(h Host, access *engine.Access) *Room { return &Room{h, access} }
 
 // Status shows how lathe is set up here.
 func (r *Room) Status() tea.Msg {
-	return r.withSetup(func(s api.Setup, err error) tea.Msg {
-		return dialog.Open{Sheet: &dialog.Page{Title: "status", Lines: func(l look.Look) []styled.Line { return r.statusLines(l, s, err) }}}
+	budget, id := r.access.Able.Budget, r.host.Session().ID
+	return r.withSetup(func(ctx context.Context, s api.Setup, err error) tea.Msg {
+		var b api.Budget
+		if r.access.Able.Setup != nil && budget != nil && id != "" {
+			b, _ = budget.Budget(ctx, id) // the page does without it
+		}
+		return dialog.Open{Sheet: &dialog.Page{Title: "status", Lines: func(l look.Look) []styled.Line { return r.statusLines(l, s, b, err) }}}
 	})
 }
 
 // withSetup asks the engine how it is set up, if it can tell.
-func (r *Room) withSetup(show func(s api.Setup, err error) tea.Msg) tea.Msg {
+func (r *Room) withSetup(show func(ctx context.Context, s api.Setup, err error) tea.Msg) tea.Msg {
 	e := r.access.Able.Setup
 	if e == nil {
-		return show(api.Setup{Version: lathe.Version}, nil)
+		return show(context.Background(), api.Setup{Version: lathe.Version}, nil)
 	}
-	return r.access.Do(func(ctx context.Context) tea.Msg { return show(e.Setup(ctx)) })
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		s, err := e.Setup(ctx)
+		return show(ctx, s, err)
+	})
 }
 
-func (r *Room) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
+// budgetRows says what of each limit is used.
+func budgetRows(b api.Budget) (rows [][2]string) {
+	for _, u := range b.Uses {
+		rows = append(rows, [2]string{"budget", fmt.Sprintf("%s (%d%%)", u, u.Percent)})
+	}
+	if b.Unpriced != "" {
+		rows = append(rows, [2]string{"budget", "the price of " + b.Unpriced + " is not known, so money cannot be counted: set its \"cost\" in the configuration"})
+	}
+	return rows
+}
+
+func (r *Room) statusLines(l look.Look, s api.Setup, b api.Budget, err error) []styled.Line {
 	f := dialog.Facts{Look: l}
 	f.Head("here")
 	f.Row("lathe", lathe.Version)
@@ -67,6 +86,9 @@ func (r *Room) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 		f.Row(row[0], row[1])
 	}
 	f.Row("cost", r.host.Session().Cost.String()+"; /cost tells more")
+	for _, row := range budgetRows(b) {
+		f.Row(row[0], row[1])
+	}
 	if err != nil {
 		f.Colored("not known", err.Error(), theme.Error)
 		return f.Out
@@ -142,7 +164,7 @@ func (r *Room) checks(found []api.Check, err error) tea.Msg {
 
 // Skills lists the skills that models can load.
 func (r *Room) Skills() tea.Msg {
-	return r.withSetup(func(s api.Setup, err error) tea.Msg {
+	return r.withSetup(func(_ context.Context, s api.Setup, err error) tea.Msg {
 		l := dialog.List{Title: "skills", Hint: "models load them when they fit · esc close", Empty: "no skill was found; see docs/configuration.md"}
 		for _, k := range s.Skills {
 			l.Items = append(l.Items, dialog.Item{ID: k.Name, Title: styled.OneLine(k.Name), Detail: styled.OneLine(k.Description)})

@@ -25,6 +25,7 @@ type Capabilities struct {
 	Trust     Truster
 	Approvals Revoker
 	Weigh     Weigher
+	Budget    Budgeter
 	Setup     Inspector
 	Jobs      Jobber
 	Symbols   SymbolFinder
@@ -157,6 +158,11 @@ type Truster interface {
 type Revoker interface {
 	Approvals(ctx context.Context) ([]api.Approval, error)
 	Revoke(ctx context.Context, a api.Approval) error
+}
+
+// Budgeter knows what of the configured budget is used.
+type Budgeter interface {
+	Budget(ctx context.Context, id lathe.SessionID) (api.Budget, error)
 }
 
 // Weigher knows what fills a session's window.
