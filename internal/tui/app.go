@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/about"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
@@ -84,6 +85,8 @@ type App struct {
 	view
 	focused bool
 	dirty   bool // something changed since the last frame
+	// elsewhere is the worktree that the screen is left for.
+	elsewhere *api.Worktree
 }
 
 // rooms are the parts of the screen that have a state of their own.
@@ -317,6 +320,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 		cmds = append(cmds, a.apply(a.input.Again()))
 		return tea.Batch(cmds...)
+	case worktreeMsg:
+		return a.branchedOff(m)
 	case budgetMsg:
 		a.budget = m
 	case branchMsg:

@@ -5,7 +5,6 @@ package face
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -178,18 +177,4 @@ func Attached(ctx context.Context, env *console.Env, address, passwordFile strin
 		return err
 	}
 	return errors.Join(do(f), f.Close())
-}
-
-// DropWorktree removes a worktree and says where its work is kept.
-func (f *Face) DropWorktree(ctx context.Context, env *console.Env, name string) error {
-	out, err := f.RemoveWorktree(ctx, name)
-	if err != nil {
-		return err
-	}
-	where := ""
-	if out.Kept != "" {
-		where = "; its work is on branch " + console.Clean(out.Kept)
-	}
-	fmt.Fprintf(env.Stderr, "lathe: removed %s%s\n", console.Clean(name), where)
-	return nil
 }

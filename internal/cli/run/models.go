@@ -89,7 +89,7 @@ func (c *contender) took() time.Duration {
 func (c *contender) run(ctx context.Context, env *console.Env, f *face.Face, o Options, message string, p api.Prompt) {
 	began := env.Now()
 	side := *f
-	side.Client = f.In(o.placeIn(ctx, f, c.Work))
+	side.Client = f.In(f.PlaceIn(ctx, c.Work))
 	quiet := *env
 	quiet.Stdout, quiet.Stderr = io.Discard, io.Discard
 	o.Model, o.quiet, o.Format = c.Model, true, "default"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
-	"lathe/internal/workspace"
 )
 
 // sideOptions say that a run works beside the files of the directory.
@@ -63,48 +61,9 @@ func inWorktree(ctx context.Context, env *console.Env, f *face.Face, o Options, 
 	}
 	fmt.Fprintf(env.Stderr, "lathe: working in %s, branch %s\n", console.Clean(w.Directory), console.Clean(w.Branch))
 	side := *f
-	side.Client = f.In(o.placeIn(ctx, f, w))
+	side.Client = f.In(f.PlaceIn(ctx, w))
 	ran := runIn(ctx, env, &side, o, message, files, limits)
-	return errors.Join(ran, tellWork(context.WithoutCancel(ctx), env, f, w.Name))
-}
-
-// placeIn returns the directory of a worktree that stands for the one of the run, which may lie
-// below the top of its checkout; for a server, whose files are not seen from here, the top.
-func (o *Options) placeIn(ctx context.Context, f *face.Face, w api.Worktree) string {
-	if o.attach != "" {
-		return w.Directory
-	}
-	root, err := workspace.Find(ctx, f.Dir())
-	if err != nil {
-		return w.Directory
-	}
-	below, err := filepath.Rel(root.TopLevel, root.Dir)
-	if err != nil || !filepath.IsLocal(below) {
-		return w.Directory
-	}
-	dir := filepath.Join(w.Directory, below)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() { // no file of it is committed
-		return w.Directory
-	}
-	return dir
-}
-
-// tellWork commits what was done in a worktree and says how to take it, or removes the
-// worktree if nothing was.
-func tellWork(ctx context.Context, env *console.Env, f *face.Face, name string) error {
-	w, err := f.CommitWorktree(ctx, name)
-	if err != nil {
-		return err
-	}
-	if len(w.Changes) == 0 {
-		fmt.Fprintln(env.Stderr, "lathe: no file was changed")
-		return f.DropWorktree(ctx, env, name)
-	}
-	for _, c := range w.Changes {
-		fmt.Fprintf(env.Stderr, "%6d %6d  %s\n", c.Added, -c.Removed, console.Clean(c.File))
-	}
-	fmt.Fprintf(env.Stderr, "lathe: this is on branch %s; take it into the files here with: lathe worktree merge %s\n", console.Clean(w.Branch), console.Clean(w.Name))
-	return nil
+	return errors.Join(ran, f.TellWork(context.WithoutCancel(ctx), env, w.Name, false))
 }
 
 // shortName makes the name of a worktree from the first words of a request.

@@ -51,9 +51,8 @@ func kindOfScreen(env *console.Env, o Options, conf *config.Config) screenKind {
 	return fullScreen
 }
 
-// showScreen shows a screen until the person leaves it, and returns the session
-// that was open last.
-func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui.Options) (string, error) {
+// showScreen shows a screen until the person leaves it.
+func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui.Options) (left, error) {
 	if kind == plainLines {
 		if env.Getenv("TERM") == "dumb" {
 			opts.Notices = append(opts.Notices, "TERM is dumb, so this is the screen of plain lines")
@@ -75,7 +74,7 @@ func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui
 			Engine:     opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
 			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices,
 		})
-		return string(id), err
+		return left{session: string(id)}, err
 	}
 	opts.Inline = kind == inlineScreen
 	if opts.Theme == "" && opts.Prefs.Theme == "" && paint.FewColors(env.Environ) {
@@ -83,7 +82,7 @@ func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui
 	}
 	a := tui.New(ctx, opts)
 	err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: console.TerminalOf(env.Stdout), Env: env.Environ})
-	return a.SessionID(), err
+	return left{a.SessionID(), a.Elsewhere()}, err
 }
 
 // screenDesk returns what the screen can use on the person's own machine.

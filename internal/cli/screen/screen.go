@@ -111,35 +111,65 @@ func (o *Options) place(env *console.Env) (string, error) {
 	return console.WorkDir(env, o.Dir)
 }
 
+// showTUI shows the screen, and again in each worktree that the person goes on in.
 func showTUI(ctx context.Context, env *console.Env, f *face.Face, o Options) error {
+	here := *f
+	var made []worktreeWork
+	out, err := showHere(ctx, env, &here, o)
+	for err == nil && out.worktree != nil {
+		dir := here.PlaceIn(ctx, *out.worktree)
+		in := here // worktrees are told of where they were made
+		in.Client = here.In(dir)
+		made = append(made, worktreeWork{here, out.worktree.Name, ""})
+		o.Session, o.Cont, o.Prompt = "", false, ""
+		here = in
+		out, err = showHere(ctx, env, &here, o)
+		made[len(made)-1].session = out.session
+	}
+	if err == nil && out.session != "" {
+		_, err = env.Stderr.Write([]byte("continue with: " + o.command() + " -s " + out.session + "\n"))
+	}
+	for _, w := range made {
+		err = errors.Join(err, w.from.TellWork(context.WithoutCancel(ctx), env, w.name, w.session != ""))
+	}
+	return err
+}
+
+// worktreeWork is a worktree that the screen was in: where it was made, and which session was
+// open in it last.
+type worktreeWork struct {
+	from          face.Face
+	name, session string
+}
+
+// left is how the person left a screen.
+type left struct {
+	session  string // that was open last
+	worktree *api.Worktree
+}
+
+func showHere(ctx context.Context, env *console.Env, f *face.Face, o Options) (out left, err error) {
 	where, err := f.Paths(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	opts, err := tuiSession(ctx, f, o, tui.Options{})
 	if err != nil {
-		return err
+		return out, err
 	}
 	conf, err := screenConfig(ctx, f)
 	if err != nil {
-		return err
+		return out, err
 	}
 	paths, _, _, err := app.Places(env)
 	if err != nil {
-		return err
+		return out, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	opts.Desk = screenDesk(env, paths, where.Directory, conf)
 	tuiScreen(ctx, env, f, o, &opts, screenFacts{conf, paths, where})
-	id, err := showScreen(ctx, env, kindOfScreen(env, o, conf), opts)
-	if err != nil {
-		return err
-	}
-	if id != "" {
-		_, err = env.Stderr.Write([]byte("continue with: " + o.command() + " -s " + id + "\n"))
-	}
-	return err
+	return showScreen(ctx, env, kindOfScreen(env, o, conf), opts)
 }
 
 // command is the command line the person used, without an address's password.

@@ -33,6 +33,7 @@ type Capabilities struct {
 	Plugins   Plugins
 	Imports   Imports
 	Tree      Treer
+	Worktrees Worktreer
 	Modes     Modes
 	Review    Reviewer
 }
@@ -52,6 +53,12 @@ type Modes interface {
 	ApprovalMode(ctx context.Context, id lathe.SessionID) (lathe.ApprovalMode, error)
 	// SetApprovalMode chooses it; it holds from the session's next call on.
 	SetApprovalMode(ctx context.Context, id lathe.SessionID, mode lathe.ApprovalMode) error
+}
+
+// Worktreer makes worktrees of the repository to work in.
+type Worktreer interface {
+	// CreateWorktree makes one; an empty name gets a made-up one.
+	CreateWorktree(ctx context.Context, name string) (api.Worktree, error)
 }
 
 // Treer knows which subagents work for a session.
