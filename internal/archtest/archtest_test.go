@@ -65,6 +65,7 @@ var edges = []edge{
 	{"session", "window", "each session has its window"},
 	{"transcript", "transcript/page", "the page is one of the forms of a transcript"},
 	{"importer", "opencode/disk", "it reads what OpenCode stored"},
+	{"builtin", "learn", "an agent suggests the same lines for the instructions"},
 	{"plugin/hookcmd", "plugin/jsonhook", "a program gets a hook as JSON"},
 	{"plugin/claude", "plugin/hookcmd", "its hooks are programs"},
 	{"plugin/host", "plugin/jsonhook", "a plugin gets a hook as JSON"},

@@ -126,6 +126,9 @@ type Abilities struct {
 	Spawn func(ctx context.Context, in SpawnInput) (SpawnResult, error)
 	// Subagents lists the agents that Spawn can start.
 	Subagents func() []Subagent
+	// Notes returns the file of the project's instructions. Without it there is no remember
+	// tool.
+	Notes func() (string, error)
 	// History reads a session's own past. Without it there is no recall tool.
 	History History
 }
@@ -169,6 +172,9 @@ func New(env Env) []tool.Tool {
 	}
 	if e.Skills != nil {
 		tools = append(tools, session.skillTool())
+	}
+	if e.Notes != nil {
+		tools = append(tools, editTools{e}.rememberTool())
 	}
 	if e.Code != nil {
 		tools = append(tools, codeTools{editTools{e}}.lspTool())

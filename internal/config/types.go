@@ -64,14 +64,16 @@ type Config struct {
 	Permission Rules `conf:"permission"`
 	// Approvals says how long an "always" holds: "instance" (the default), or
 	// "project" to keep it for the project.
-	Approvals    string          `conf:"approvals,enum=instance|project"`
-	Tools        map[string]bool `conf:"tools"` // lowered into Permission, then empty
-	Attachment   Attachment      `conf:"attachment"`
-	Enterprise   Enterprise      `conf:"enterprise"`
-	ToolOutput   ToolOutput      `conf:"tool_output"`
-	Compaction   Compaction      `conf:"compaction"`
-	Budget       Budget          `conf:"budget"`
-	Experimental Experimental    `conf:"experimental"`
+	Approvals  string          `conf:"approvals,enum=instance|project"`
+	Tools      map[string]bool `conf:"tools"` // lowered into Permission, then empty
+	Attachment Attachment      `conf:"attachment"`
+	Enterprise Enterprise      `conf:"enterprise"`
+	ToolOutput ToolOutput      `conf:"tool_output"`
+	Compaction Compaction      `conf:"compaction"`
+	Budget     Budget          `conf:"budget"`
+	// Learn lets agents suggest lines for the project's instructions.
+	Learn        bool         `conf:"learn"`
+	Experimental Experimental `conf:"experimental"`
 
 	// Flags are those of the environment; where they override a key, the key
 	// above is already changed.

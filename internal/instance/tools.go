@@ -63,6 +63,9 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 			return i.sessions.Ask(ctx, i, call, list)
 		}
 	}
+	if i.Config.Learn {
+		env.Notes = i.Instructions.Notes
+	}
 	if i.Config.Experimental.BatchTool {
 		env.Call = func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error) {
 			if call.Beside == nil {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"lathe/internal/api"
-	"lathe/internal/printable"
 	"lathe/internal/redact"
 )
 
@@ -61,7 +60,7 @@ func Parse(answer string, found []api.Correction, known string) []api.Lesson {
 		if m == nil || len(out) == MaxLessons {
 			continue
 		}
-		l := api.Lesson{Line: strings.TrimLeft(printable.Line(m[2]), "-*# "), From: sources(m[1], found)}
+		l := api.Lesson{Line: bare(m[2]), From: sources(m[1], found)}
 		same := func(o api.Lesson) bool { return strings.EqualFold(o.Line, l.Line) }
 		if l.Line == "" || utf8.RuneCountInString(l.Line) > maxLine || len(l.From) == 0 || slices.ContainsFunc(out, same) || Has(known, l.Line) {
 			continue

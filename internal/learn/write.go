@@ -1,9 +1,37 @@
 package learn
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"lathe/internal/printable"
+	"lathe/internal/redact"
+)
 
 // heading is the section that lines are put into.
 const heading = "## Learned from corrections"
+
+// Line returns a line as it goes into instructions: without marks of a list and what a
+// terminal would act on. The error says for a model what is wrong with it.
+func Line(text string) (string, error) {
+	line := bare(text)
+	switch {
+	case line == "":
+		return "", errors.New("line is required: one short rule.")
+	case strings.ContainsAny(strings.TrimSpace(text), "\r\n"):
+		return "", errors.New("Give one line; call this again for another rule.")
+	case utf8.RuneCountInString(line) > maxLine:
+		return "", fmt.Errorf("The line has more than %d characters: make it shorter.", maxLine)
+	case redact.Text(line) != line:
+		return "", errors.New("The line looks as if it had a credential in it: leave that out.")
+	}
+	return line, nil
+}
+
+// bare returns a text without marks of a list.
+func bare(text string) string { return strings.TrimLeft(printable.Line(text), "-*# ") }
 
 // Has reports whether the instructions have a line, in whatever case and list.
 func Has(instructions, line string) bool {

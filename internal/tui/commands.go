@@ -41,7 +41,7 @@ func allCommands() []command {
 func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
-		{[]string{"worktree"}, "", "new session in a git worktree of its own; words after it name it", "session", canBranchOff, branchOff},
+		{[]string{"worktree"}, "", "new session in a git worktree of its own", "session", canBranchOff, branchOff},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
