@@ -55,6 +55,18 @@ func named(tag string) (Language, bool) {
 	return English, true
 }
 
+// Word returns a text in the language as [Language.Text] does, but only one that nothing was
+// put into: it is for what may be somebody else's, such as a title.
+func (l Language) Word(english string) string {
+	if l == English {
+		return english
+	}
+	if said, ok := catalogueOf(l).texts[english]; ok {
+		return said
+	}
+	return english
+}
+
 // Text returns a text in the language. It may be one that was put together; then what was
 // put in stays as it is. An unknown text comes back unchanged.
 func (l Language) Text(english string) string {

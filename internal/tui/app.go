@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/about"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
@@ -47,6 +48,7 @@ type Options struct {
 	Branch func() string
 	User   string // what the person is called
 
+	Say    say.Language      // that the screen speaks
 	Theme  string            // empty: by the terminal's background
 	Themes []*theme.Theme    // in addition to the built-in ones
 	Keys   map[string]string // as configured
@@ -174,7 +176,7 @@ func New(ctx context.Context, o Options) *App {
 	a.sheets.Now = o.Now
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look.Look{Width: 80, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Flowing: o.Inline, Method: styled.WcWidth}
+	a.look = look.Look{Width: 80, Say: o.Say, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Flowing: o.Inline, Method: styled.WcWidth}
 	a.look.Child, a.look.Back = a.keys.For(keys.ChildNext), a.keys.For(keys.Parent)
 	a.height = 24
 	style, problem := style.New(&a.look, a.prefs, o.Themes, o.Theme)

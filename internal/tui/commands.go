@@ -170,7 +170,7 @@ func (a *App) commandOffers(query string) []compose.Completion {
 	}
 	for _, c := range allCommands() {
 		if len(c.names) > 0 && c.can(&a.view) {
-			add(c.names, c.title, true)
+			add(c.names, a.look.T(c.title), true)
 		}
 	}
 	for _, c := range a.choice.Commands() {
@@ -197,7 +197,7 @@ func palette(a *App) tea.Cmd {
 		if !c.can(&a.view) || c.action == keys.Commands {
 			continue
 		}
-		it := dialog.Item{ID: string(c.action), Title: c.title, Group: look.Or(c.group, "more"), Right: a.keys.For(c.action)}
+		it := dialog.Item{ID: string(c.action), Title: a.look.T(c.title), Group: look.Or(c.group, "more"), Right: a.keys.For(c.action)}
 		if len(c.names) > 0 {
 			it.ID, it.Detail = c.names[0], "/"+c.names[0]
 		}
@@ -292,7 +292,7 @@ func compact(a *App) tea.Cmd {
 func help(a *App) tea.Cmd {
 	var list []about.Command
 	for _, c := range allCommands() {
-		list = append(list, about.Command{Names: c.names, Title: c.title, Action: c.action})
+		list = append(list, about.Command{Names: c.names, Title: a.look.T(c.title), Action: c.action})
 	}
 	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return slash(c.Name) != nil })
 	return a.apply(about.Help(a.keys, list, project))

@@ -240,7 +240,7 @@ func (t *toast) styled(l look.Look) styled.Line {
 	case dialog.Failure:
 		key = theme.Error
 	}
-	return styled.Plain(t.text, l.FG(key))
+	return styled.Plain(l.T(t.text), l.FG(key))
 }
 
 func (t *toast) line(l look.Look) styled.Line { return t.styled(l).Cut(l.Width-8, l.Method) }

@@ -14,7 +14,7 @@ func (v *view) welcome(height int) []styled.Line {
 	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.FG(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
 	row := func(key, text string) {
 		if key != "" {
-			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.Method, ""), styled.Span{Text: text, Style: muted}))
+			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.Method, ""), styled.Span{Text: l.T(text), Style: muted}))
 		}
 	}
 	tell := func(text string, key theme.Key) {
@@ -22,7 +22,7 @@ func (v *view) welcome(height int) []styled.Line {
 			return
 		}
 		out = append(out, nil)
-		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(text), l.FG(key)), l.Width-6, l.Method) {
+		for _, line := range styled.Wrap(styled.Plain(l.T(styled.OneLine(text)), l.FG(key)), l.Width-6, l.Method) {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
 	}

@@ -252,6 +252,7 @@ func tuiScreen(ctx context.Context, env *console.Env, f *face.Face, o Options, o
 		}
 		return name
 	}
+	opts.Say = env.Language()
 	opts.Theme, opts.Keys, opts.User = is.conf.Theme, keybinds(is.conf.Keybinds), is.conf.Username
 	opts.Themes, opts.Notices = userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
 	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true

@@ -68,7 +68,7 @@ func (h help) lines(l look.Look) []styled.Line {
 		if l.Width >= 100 {
 			room -= 34
 		}
-		for i, text := range styled.Wrap(styled.Plain(right, l.FG(theme.Text)), max(room, 20), l.Method) {
+		for i, text := range styled.Wrap(styled.Plain(l.T(right), l.FG(theme.Text)), max(room, 20), l.Method) {
 			if i > 0 {
 				left, far = "", ""
 			}
@@ -80,7 +80,7 @@ func (h help) lines(l look.Look) []styled.Line {
 			out = append(out, row)
 		}
 	}
-	head := func(s string) styled.Line { return styled.Plain(s, l.FG(theme.Secondary, styled.Bold)) }
+	head := func(s string) styled.Line { return styled.Plain(l.T(s), l.FG(theme.Secondary, styled.Bold)) }
 	section := func(f int) {
 		out = append(out, head(Fixed[f].Head))
 		for _, r := range Fixed[f].Rows {
@@ -98,7 +98,7 @@ func (h help) lines(l look.Look) []styled.Line {
 	for _, c := range h.project {
 		line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
 	}
-	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.FG(theme.Muted)))
+	out = append(out, nil, head("keys"), styled.Plain(l.T("Configure them as keybinds in lathe.json; a wide window shows their names."), l.FG(theme.Muted)))
 	line(h.keys.Leader(), "the leader key, before another one", "leader")
 	var unbound []string
 	for _, b := range h.keys.Bindings() {

@@ -210,8 +210,8 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	s.first = len(out)
 	switch {
 	case s.message != nil:
-		line := styled.Line{{Text: "tell it: ", Style: l.FG(theme.Warning)}, {Text: s.message.Text(), Style: l.FG(theme.Text)}}
-		x := 2 + len("tell it: ") + styled.Width(s.message.Text()[:s.message.Caret()], l.Method)
+		line := styled.Line{{Text: l.T("tell it:") + " ", Style: l.FG(theme.Warning)}, {Text: s.message.Text(), Style: l.FG(theme.Text)}}
+		x := 2 + styled.Width(l.T("tell it:")+" ", l.Method) + styled.Width(s.message.Text()[:s.message.Caret()], l.Method)
 		return append(out, l.Row(line, false)), min(x, l.Width-1), len(out)
 	case short:
 		s.first = len(out) + 1 // a row is not a single answer
@@ -224,7 +224,7 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 }
 
 func (s *Permission) label(l look.Look, an answer) styled.Line {
-	return styled.Line{{Text: an.Key + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.FG(theme.Text)}}
+	return styled.Line{{Text: an.Key + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: l.T(an.label), Style: l.FG(theme.Text)}}
 }
 
 // beside is the remark next to an answer: how much of what it allows has not

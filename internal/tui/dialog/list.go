@@ -211,7 +211,7 @@ func (s *List) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 		if s.Filter.Text() != "" || empty == "" {
 			empty = "nothing matches"
 		}
-		return append(lines, l.Row(styled.Plain(empty, l.FG(theme.Muted)), false)), x, y
+		return append(lines, l.Row(styled.Plain(l.T(empty), l.FG(theme.Muted)), false)), x, y
 	}
 	return append(append(lines, s.rows(l, body)...), foot...), x, y
 }
@@ -238,7 +238,7 @@ func (s *List) rows(l look.Look, height int) []styled.Line {
 		it := s.Items[i]
 		if s.Filter.Text() == "" && it.Group != last {
 			last = it.Group
-			all = append(all, l.Row(styled.Plain(it.Group, l.FG(theme.Secondary, styled.Bold)), false))
+			all = append(all, l.Row(styled.Plain(l.Say.Word(it.Group), l.FG(theme.Secondary, styled.Bold)), false))
 		}
 		if n == s.At {
 			mark = len(all)
@@ -256,9 +256,9 @@ func drawItem(l look.Look, it Item) styled.Line {
 	}
 	right := styled.Plain(it.Right+" ", l.FG(theme.Muted))
 	room := l.Width - 2 - right.Width(l.Method)
-	line := styled.Line{dot, {Text: it.Title, Style: l.FG(theme.Text)}}
+	line := styled.Line{dot, {Text: l.Say.Word(it.Title), Style: l.FG(theme.Text)}}
 	if it.Detail != "" {
-		line = append(line, styled.Span{Text: "  " + it.Detail, Style: l.FG(theme.Muted)})
+		line = append(line, styled.Span{Text: "  " + l.Say.Word(it.Detail), Style: l.FG(theme.Muted)})
 	}
 	return styled.Join(line.Cut(room-1, l.Method).Pad(room, l.Method, ""), right)
 }

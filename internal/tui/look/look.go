@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
@@ -32,6 +33,22 @@ type Look struct {
 	Stacked  bool   // changes are never drawn in two columns
 	Flowing  bool   // lines stay in the terminal's scrollback, which breaks them anew when it is resized
 	Name     string // name shown at prompts; empty for none
+	Say      say.Language
+}
+
+// T returns a text of the screen's own in the person's language.
+func (l Look) T(english string) string { return l.Say.Text(english) }
+
+// hint is T for what keys do, one after the other.
+func (l Look) hint(english string) string {
+	if l.Say == say.English {
+		return english
+	}
+	parts := strings.Split(english, " · ")
+	for i, p := range parts {
+		parts[i] = l.T(p)
+	}
+	return strings.Join(parts, " · ")
 }
 
 // Glyph returns a mark, or its replacement on a screen without unicode.
@@ -57,8 +74,8 @@ func (l Look) Row(line styled.Line, marked bool) styled.Line {
 
 // Title draws the first line of a sheet: its name and what keys do.
 func (l Look) Title(text, hint string) styled.Line {
-	left := styled.Plain(" "+text+" ", l.FG(theme.Primary, styled.Bold))
-	right := styled.Plain(" "+hint+" ", l.FG(theme.Muted))
+	left := styled.Plain(" "+l.T(text)+" ", l.FG(theme.Primary, styled.Bold))
+	right := styled.Plain(" "+l.hint(hint)+" ", l.FG(theme.Muted))
 	dash := l.Glyph("─", "-")
 	fill := l.Width - left.Width(l.Method) - right.Width(l.Method) - 2
 	rule := func(n int) styled.Line { return styled.Plain(strings.Repeat(dash, n), l.FG(theme.Border)) }
@@ -70,8 +87,9 @@ func (l Look) Title(text, hint string) styled.Line {
 }
 
 func (l Look) Divider(text string) styled.Line {
+	text = l.T(text)
 	dash := l.Glyph("─", "-")
-	side := max(2, (min(l.Width, 80)-len(text)-4)/2)
+	side := max(2, (min(l.Width, 80)-styled.Width(text, l.Method)-4)/2)
 	line := strings.Repeat(dash, side) + " " + text + " " + strings.Repeat(dash, side)
 	return styled.Plain(" "+line, l.FG(theme.Muted))
 }
