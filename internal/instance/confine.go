@@ -19,16 +19,17 @@ import (
 // Confinement says what the processes of a directory may do. Nothing of it is made
 // before the first process.
 type Confinement struct {
-	i       *Instance
-	own     ownWords
-	machine sandbox.Machine
-	box     *sandbox.Box
-	apart   *sandbox.Box // of commands that have a network of their own
-	helpers *sandbox.Box // of language servers, formatters and hooks that have one
-	servers serverBoxes  // of MCP servers that have one
-	limits  sandbox.Limits
-	fixed   func() sandbox.Policy // what does not change
-	caches  func() []string       // of language servers
+	i        *Instance
+	own      ownWords
+	machine  sandbox.Machine
+	box      *sandbox.Box
+	apart    *sandbox.Box // of commands that have a network of their own
+	helpers  *sandbox.Box // of language servers, formatters and hooks that have one
+	servers  serverBoxes  // of MCP servers that have one
+	limits   sandbox.Limits
+	fixed    func() sandbox.Policy // what does not change
+	appeared tmpSockets
+	caches   func() []string // of language servers
 }
 
 // ownWords are what the person's configuration says of confinement, as it was before
@@ -114,6 +115,7 @@ func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Polic
 		return nil, sandbox.Policy{}
 	}
 	p := c.fixed()
+	p.Hide = slices.Concat(p.Hide, c.appeared.list())
 	p.Required = c.own.mode == "required"
 	b.bound(&p)
 	switch kind {
@@ -141,7 +143,7 @@ func (c *Confinement) worktree() []string {
 func (c *Confinement) base() sandbox.Policy {
 	i, paths := c.i, c.i.Paths
 	p := sandbox.Policy{
-		Write: c.worktree(),
+		Write: c.worktree(), Checkouts: realDirs(c.worktree()),
 		Hide:  slices.Concat(c.machine.Hidden(), []string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, c.sockets()),
 		Show:  c.worktree(),
 		Aside: filepath.Join(i.Shell.Scratch, "not-allowed"),
@@ -155,6 +157,16 @@ func (c *Confinement) base() sandbox.Policy {
 		}
 	}
 	return p
+}
+
+// realDirs resolves links in directories.
+func realDirs(dirs []string) (out []string) {
+	for _, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // makeFixed makes the part of the policy that does not change.
@@ -187,19 +199,6 @@ func (c *Confinement) sockets() (list []string) {
 		list = append(list, pane)
 	}
 	list = append(list, desktop(c.machine.Getenv)...)
-	d, err := os.Open("/tmp")
-	if err != nil {
-		return list
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	for _, name := range names {
-		for _, prefix := range []string{"ssh-", "tmux-", "vscode-ipc-", "vscode-git-", "emacs", "dbus-", "keyring-", "screens"} {
-			if strings.HasPrefix(name, prefix) {
-				list = append(list, filepath.Join("/tmp", name))
-			}
-		}
-	}
 	return list
 }
 

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,11 +38,13 @@ func (t *teller) barred(c change) bool {
 			return true
 		}
 	}
+	if !slices.ContainsFunc(t.policy.Checkouts, func(dir string) bool { return below(c.path, dir) }) {
+		ok = false
+	} else if filepath.Base(c.path) == ".git" && c.from != "" {
+		return barsGit(c.path, "config", filepath.Join(c.from, "config")) || hooked(c.from)
+	}
 	if ok {
 		return c.op != "remove" && barsGit(git, name, c.from)
-	}
-	if filepath.Base(c.path) == ".git" && c.from != "" {
-		return barsGit(c.path, "config", filepath.Join(c.from, "config")) || hooked(c.from)
 	}
 	return t.policy.Forbid != nil && t.policy.Forbid(c.path, c.whole)
 }

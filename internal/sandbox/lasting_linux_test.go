@@ -17,7 +17,7 @@ import (
 // lasting is a world whose processes last.
 func lasting(t *testing.T) *world {
 	w := newWorld(t)
-	w.policy.Lasting = true
+	w.policy.Lasting, w.policy.Checkouts = true, []string{w.work}
 	forbidden := []string{"work/.envrc", "work/.lathe/x", "work/.github/workflows"}
 	w.policy.Forbid = func(path string, whole bool) bool {
 		for _, name := range forbidden {
@@ -155,7 +155,8 @@ func TestLastingWorks(t *testing.T) {
 		got := w.run(b, w.policy, `set -e
 mkdir -p .vscode .github; echo x > .vscode/extensions.json; echo x > .github/notes.md
 git init -q sub/n; cd sub/n; git config user.name n; git config user.email n@example.org; git remote add o ../m
-echo x > f; git add f; git commit -qm f; git branch side; cd ../..; rm -rf sub/n; echo x > /dev/null; echo x > /dev/fd/1`)
+echo x > f; git add f; git commit -qm f; git branch side; cd ../..; rm -rf sub/n
+git init -q "$BASE/cache/r"; echo x > "$BASE/cache/r/.git/hooks/pre-commit"; git -C "$BASE/cache/r" config core.fsmonitor x; echo x > /dev/null; echo x > /dev/fd/1`)
 		if got.code != 0 || got.refused != nil {
 			t.Errorf("exit %d, refused %v: %s", got.code, got.refused, got.out)
 		}
