@@ -177,3 +177,65 @@ func TestServersShare(t *testing.T) {
 	}
 	accepted(t, model)
 }
+
+// A session that one server works on can be prompted, answered and stopped through
+// another: its requests are done where the session is.
+func TestAnyServerServes(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo allowed","description":"say"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"touch began; sleep 1000","description":"wait"}`}}},
+	})
+	a, b := w.peer("a", store), w.peer("b", store)
+	var ses struct{ ID string }
+	if err := json.Unmarshal(a.call("POST", "/session", `{"title":"shared","permission":[{"permission":"bash","pattern":"*","action":"ask"}]}`), &ses); err != nil {
+		t.Fatal(err)
+	}
+	heard := b.listen()
+	prompt := func(text string) string { return fmt.Sprintf(`{"parts":[{"type":"text","text":%q}]}`, text) }
+	asked := func(command string) string {
+		t.Helper()
+		var ev struct{ Properties struct{ ID string } }
+		if err := json.Unmarshal([]byte(hearsNext(t, heard, `"permission.asked"`, command)), &ev); err != nil {
+			t.Fatal(err)
+		}
+		return ev.Properties.ID
+	}
+	a.call("POST", "/session/"+ses.ID+"/prompt_async", prompt("go"))
+	b.call("POST", "/permission/"+asked("echo allowed")+"/reply", `{"reply":"once"}`)
+	id := asked("touch began")
+	b.call("POST", "/session/"+ses.ID+"/prompt_async", prompt("and this, from the other server"))
+	b.call("POST", "/permission/"+id+"/reply", `{"reply":"once"}`)
+	w.await("began")
+	b.call("POST", "/session/"+ses.ID+"/abort", "")
+	hears(t, heard, `"session.status"`, ses.ID, `"idle"`)
+	messages := string(b.call("GET", "/session/"+ses.ID+"/message", ""))
+	for _, want := range []string{"allowed", "and this, from the other server", "MessageAbortedError"} {
+		if !strings.Contains(messages, want) {
+			t.Errorf("%q is not in %s", want, messages)
+		}
+	}
+	accepted(t, model)
+}
+
+// hearsNext is hears that returns the event.
+func hearsNext(t *testing.T, events <-chan string, words ...string) string {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		select {
+		case ev := <-events:
+			all := ev != ""
+			for _, w := range words {
+				all = all && strings.Contains(ev, w)
+			}
+			if all {
+				return ev
+			}
+		case <-limit:
+			t.Fatalf("%q was not heard", words)
+		}
+	}
+}

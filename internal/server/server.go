@@ -40,10 +40,13 @@ import (
 type Options struct {
 	Service *session.Service
 	Store   *store.Store
-	Bus     *bus.Bus
-	Auth    *auth.Store
-	Paths   config.Paths
-	Catalog *catalog.Catalog // what is known about models, wherever they are used; may be nil
+	// Elsewhere, when set, has a request done by another server that shares the store, if
+	// that holds the session that the request would change, and reports whether it did.
+	Elsewhere func(w http.ResponseWriter, r *http.Request) (done bool, err error)
+	Bus       *bus.Bus
+	Auth      *auth.Store
+	Paths     config.Paths
+	Catalog   *catalog.Catalog // what is known about models, wherever they are used; may be nil
 	// Getenv reads the environment, which may hold keys; nil: it is empty.
 	Getenv func(string) string
 	// Refresh, when set, fetches the newest catalogue.

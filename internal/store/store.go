@@ -36,6 +36,8 @@ type Store struct {
 	Upkeep
 	// Journal tells servers of each other's changes; nil in a store of one machine.
 	Journal Journal
+	// Mail lets servers ask each other to do something; nil in a store of one machine.
+	Mail Mail
 }
 
 // Writer changes what is stored.

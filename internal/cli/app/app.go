@@ -78,6 +78,7 @@ type App struct {
 
 	decisions  *instance.Decisions // about repositories
 	door       pluginDoor
+	forward    func(http.ResponseWriter, *http.Request) (bool, error) // to servers that share the store; may be nil
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -301,13 +302,17 @@ func RunDir(paths config.Paths) string { return filepath.Join(paths.Data, "run")
 func (a *App) ServerOptions(dir string) server.Options {
 	return server.Options{
 		Service: a.Service, Store: a.Store, Bus: a.Bus, Jobs: a.Jobs, Auth: a.Auth, Paths: a.Paths, Catalog: a.models, Refresh: a.refreshCatalog,
-		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions,
+		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.forward,
 	}
 }
 
 // LocalServer is the server that this process alone can reach. Close it.
 func (a *App) LocalServer(dir string) *server.Server {
+	return server.New(a.localOptions(dir))
+}
+
+func (a *App) localOptions(dir string) server.Options {
 	o := a.ServerOptions(dir)
 	o.Trusted, o.Local = true, true
-	return server.New(o)
+	return o
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/cli/console"
 	"lathe/internal/config"
+	"lathe/internal/forward"
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/store/postgres"
@@ -115,6 +117,16 @@ func (a *App) joinOthers(ctx context.Context) {
 	}
 	a.wg.Go(func() { a.writer.Relay(ctx) })
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
+	var own pluginDoor // made when another server asks for something for the first time
+	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) }})
+	a.forward = f.Serve
+	a.wg.Go(func() {
+		f.Run(ctx)
+		f.Close()
+		if err := own.close(); err != nil {
+			a.Log.Warn("what other servers asked for did not end well", "err", err)
+		}
+	})
 }
 
 // leaveTime bounds the last word to other servers.

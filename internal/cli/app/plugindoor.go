@@ -19,7 +19,9 @@ type pluginDoor struct {
 // open returns the transport for these requests, making the server on first use.
 func (d *pluginDoor) open(a *App) http.RoundTripper {
 	d.once.Do(func() {
-		d.srv = a.LocalServer(a.Env.Dir)
+		o := a.localOptions(a.Env.Dir)
+		o.Elsewhere = nil // it is for the engine of this process
+		d.srv = server.New(o)
 	})
 	return client.InProcessHTTP(d.srv)
 }

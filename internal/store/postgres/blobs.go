@@ -147,6 +147,9 @@ func (u upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 		if _, err := tx.exec(`DELETE FROM owner WHERE expires < clock_timestamp() - interval '1 day'`); err != nil {
 			return err
 		}
+		if _, err := tx.exec(`DELETE FROM mail WHERE at < clock_timestamp() - interval '1 day'`); err != nil {
+			return err
+		}
 		if _, err := tx.exec(forgetEvents); err != nil {
 			return err
 		}

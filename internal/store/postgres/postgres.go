@@ -83,6 +83,7 @@ type core struct {
 	heart   heart
 	shown   progress
 	journal journal
+	answers waiting
 	closed  sync.Once
 }
 
@@ -141,6 +142,6 @@ func (d *DB) Store() *store.Store {
 	return &store.Store{
 		SessionReader: sessions{c}, MessageReader: messages{c}, ProjectReader: projects{c}, Writer: writer{c}, Streams: streams{c},
 		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
-		Journal: follower{c},
+		Journal: follower{c}, Mail: mail{c},
 	}
 }

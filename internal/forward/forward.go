@@ -1,0 +1,199 @@
+// Package forward lets each of several servers that share a store serve every session. A
+// request that changes a session is done by the server that has its lease: it is sent
+// there through the store, and its answer comes back the same way. What nobody holds
+// is done where it was asked for.
+package forward
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/store"
+)
+
+// maxBody bounds a request that is sent on, and its answer.
+const maxBody = 64 << 20
+
+// Options say what to forward for. All of them are needed.
+type Options struct {
+	Store *store.Store // with Mail
+	Self  store.Owner  // this server
+	Bus   *bus.Bus     // tells which session an ask belongs to
+	Log   *slog.Logger
+	// Local does a request on the engine of this process.
+	Local func() http.RoundTripper
+}
+
+// Forwarder sends requests to the servers that can do them. Close it.
+type Forwarder struct {
+	o   Options
+	sub *bus.Subscription
+
+	mu   sync.Mutex
+	asks map[lathe.AskID]lathe.SessionID // open asks and questions
+}
+
+// New returns a forwarder that knows of asks from now on.
+func New(o Options) *Forwarder {
+	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}}
+	f.sub = o.Bus.Subscribe(context.Background(), bus.Filter{Match: concernsAsks, Tap: f.take}, bus.Limits{})
+	return f
+}
+
+// Close ends what New began.
+func (f *Forwarder) Close() { f.sub.Close() }
+
+func concernsAsks(ev lathe.Event) bool {
+	switch ev.(type) {
+	case lathe.PermissionAsked, lathe.PermissionReplied, lathe.QuestionAsked, lathe.QuestionReplied, lathe.QuestionRejected:
+		return true
+	}
+	return false
+}
+
+// take notes which session an ask belongs to. It runs while the event is published.
+func (f *Forwarder) take(env lathe.Envelope) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch ev := env.Event.(type) {
+	case lathe.PermissionAsked:
+		f.asks[ev.Ask.ID] = ev.Ask.SessionID
+	case lathe.QuestionAsked:
+		f.asks[ev.Ask.ID] = ev.Ask.SessionID
+	case lathe.PermissionReplied:
+		delete(f.asks, ev.AskID)
+	case lathe.QuestionReplied:
+		delete(f.asks, ev.AskID)
+	case lathe.QuestionRejected:
+		delete(f.asks, ev.AskID)
+	}
+}
+
+// sessionOf returns the session that a request would change, or "".
+func (f *Forwarder) sessionOf(r *http.Request) lathe.SessionID {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+		return ""
+	}
+	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/lathe"), "/"), "/")
+	if len(path) < 2 {
+		return ""
+	}
+	switch path[0] {
+	case "session":
+		return lathe.SessionID(path[1])
+	case "permission", "question":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.asks[lathe.AskID(path[1])]
+	}
+	return ""
+}
+
+// Serve has a request done by the server that holds its session, and reports whether
+// there was such a server.
+func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+	id := f.sessionOf(r)
+	if id == "" {
+		return false, nil
+	}
+	h, held, err := f.o.Store.Holder(r.Context(), id)
+	if err != nil || !held || h.Owner == f.o.Self {
+		return false, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return true, err
+	}
+	letter, err := json.Marshal(request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
+	if err != nil {
+		return true, err
+	}
+	raw, err := f.o.Store.Mail.Send(r.Context(), h.Owner, letter)
+	if err != nil {
+		return true, err
+	}
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil || a.Status == 0 {
+		return true, lathe.Errorf(lathe.CodeUnavailable, "try again", "%s could not do it", h.Name)
+	}
+	for name, values := range a.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // the client has left
+	return true, nil
+}
+
+// request is a request as it is sent to another server.
+type request struct {
+	Method, URI string
+	Header      http.Header
+	Body        []byte
+}
+
+// answer is what the other server answers.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// passed are the headers that mean something to another server. Who may call was
+// decided where the request came in.
+func passed(h http.Header) http.Header {
+	out := http.Header{}
+	for _, name := range []string{"Content-Type", "Accept", "X-Opencode-Directory"} {
+		if v := h.Values(name); len(v) > 0 {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Run does what other servers ask of this one, until ctx ends.
+func (f *Forwarder) Run(ctx context.Context) {
+	f.o.Store.Mail.Receive(ctx, func(ctx context.Context, body []byte) []byte {
+		a, err := f.do(ctx, body)
+		if err != nil {
+			f.o.Log.Warn("what another server asked could not be done", "err", err)
+		}
+		out, err := json.Marshal(a)
+		if err != nil {
+			return nil
+		}
+		return out
+	})
+}
+
+func (f *Forwarder) do(ctx context.Context, letter []byte) (a answer, err error) {
+	var in request
+	if err := json.Unmarshal(letter, &in); err != nil {
+		return a, err
+	}
+	r, err := http.NewRequestWithContext(ctx, in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
+	if err != nil {
+		return a, err
+	}
+	r.Header = in.Header
+	res, err := f.o.Local().RoundTrip(r)
+	if err != nil {
+		return a, err
+	}
+	defer res.Body.Close()
+	a = answer{Status: res.StatusCode, Header: http.Header{}}
+	for _, name := range []string{"Content-Type", "Retry-After", "X-Request-Id"} {
+		if v := res.Header.Values(name); len(v) > 0 {
+			a.Header[name] = v
+		}
+	}
+	a.Body, err = io.ReadAll(io.LimitReader(res.Body, maxBody))
+	return a, err
+}

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lathe"
+	"lathe/internal/store"
+)
+
+// mail is a [store.Mail]. Messages on the channel say "mail SERVER" and "answer NUMBER";
+// they are hints, as all are.
+type mail struct{ *core }
+
+// answerEvery is how often an answer is looked for without a hint.
+const answerEvery = time.Second
+
+// waiting are the calls of Send that wait for an answer, by number.
+type waiting struct {
+	mu sync.Mutex
+	m  map[string]chan struct{}
+}
+
+func (w *waiting) add(n string) (hint <-chan struct{}, done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.m == nil {
+		w.m = map[string]chan struct{}{}
+	}
+	c := make(chan struct{}, 1)
+	w.m[n] = c
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.m, n)
+	}
+}
+
+func (w *waiting) hint(n string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c := w.m[n]; c != nil {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Send is that of [store.Mail].
+func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []byte, err error) {
+	var n int64
+	err = m.batch(ctx, func(tx *tx) error {
+		err := tx.row(`INSERT INTO mail (target, body) VALUES ($1, $2) RETURNING n`, to.ID, body).Scan(&n)
+		if err == nil {
+			_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'mail ' || $1)`, to.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", to.Name, err)
+	}
+	hint, done := m.answers.add(fmt.Sprint(n))
+	defer done()
+	look := time.NewTicker(answerEvery)
+	defer look.Stop()
+	for {
+		answer, over, err := m.answer(ctx, n, to)
+		if over || err != nil && !away(err) {
+			return answer, err
+		}
+		select {
+		case <-hint:
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// answer looks for an answer; over says that none is to be waited for any more.
+func (m mail) answer(ctx context.Context, n int64, to store.Owner) (answer []byte, over bool, err error) {
+	var living bool
+	err = m.pool.QueryRow(ctx, `SELECT answer, EXISTS (SELECT 1 FROM owner WHERE id = $2 AND expires > clock_timestamp()) FROM mail WHERE n = $1`, n, to.ID).
+		Scan(&answer, &living)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, true, store.ErrNotFound // swept away
+	case err != nil:
+		return nil, false, err
+	case answer == nil && living:
+		return nil, false, nil
+	case answer == nil:
+		err = wrapped(lathe.CodeUnavailable, "look at the session, then try again", store.ErrAway, "%s ended while it was asked", to.Name)
+	}
+	_, _ = m.pool.Exec(ctx, `DELETE FROM mail WHERE n = $1`, n) // a sweep would do
+	return answer, true, err
+}
+
+// Receive is that of [store.Mail].
+func (m mail) Receive(ctx context.Context, handle func(context.Context, []byte) []byte) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		conn, err := follower(m).listen(ctx)
+		if err == nil {
+			err = m.hear(ctx, conn, &wg, handle)
+			end, cancel := context.WithTimeout(context.Background(), time.Second)
+			_ = conn.Close(end)
+			cancel()
+		}
+		if err != nil && ctx.Err() == nil {
+			m.log.Debug("what other servers ask is read later", "err", err)
+			m.collect(ctx, &wg, handle)
+			pause(ctx, lookEvery)
+		}
+	}
+}
+
+// hear takes what is asked whenever the connection is told, until it breaks.
+func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, handle func(context.Context, []byte) []byte) error {
+	m.collect(ctx, wg, handle)
+	for {
+		wait, cancel := context.WithTimeout(ctx, lookEvery)
+		n, err := conn.WaitForNotification(wait)
+		timedOut := wait.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err != nil && timedOut && !conn.IsClosed():
+			m.collect(ctx, wg, handle)
+			continue
+		case err != nil:
+			return err
+		}
+		kind, about, _ := strings.Cut(n.Payload, " ")
+		switch {
+		case kind == "answer":
+			m.answers.hint(about)
+		case kind == "mail" && about == m.heart.self.ID:
+			m.collect(ctx, wg, handle)
+		}
+	}
+}
+
+// collect takes what is asked of this server, and has it done.
+func (m mail) collect(ctx context.Context, wg *sync.WaitGroup, handle func(context.Context, []byte) []byte) {
+	rows, err := m.pool.Query(ctx, `UPDATE mail SET taken = true WHERE target = $1 AND NOT taken RETURNING n, body`, m.heart.self.ID)
+	if err != nil {
+		return // they are still there
+	}
+	type letter struct {
+		N    int64
+		Body []byte
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[letter])
+	if err != nil {
+		return
+	}
+	for _, l := range all {
+		wg.Go(func() {
+			answer := handle(ctx, l.Body)
+			if answer == nil {
+				answer = []byte{}
+			}
+			err := m.batch(context.WithoutCancel(ctx), func(tx *tx) error {
+				_, err := tx.exec(`UPDATE mail SET answer = $2 WHERE n = $1`, l.N, answer)
+				if err == nil {
+					_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'answer ' || $1::bigint)`, l.N)
+				}
+				return err
+			})
+			if err != nil {
+				m.log.Warn("another server was not answered", "err", err)
+			}
+		})
+	}
+}
