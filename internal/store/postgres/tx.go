@@ -77,7 +77,6 @@ type tx struct {
 	view
 	mine  map[lathe.SessionID]bool // sessions that were found to be still ours
 	after []func(context.Context)  // run once it is committed
-	noted bool                     // in the journal
 }
 
 // writer is a [store.Writer].
