@@ -24,6 +24,10 @@ type prose struct {
 // maxOpen bounds the paragraph whose lines are printed before it ends, in bytes.
 const maxOpen = 16 << 10
 
+// maxBlock bounds what is kept of a block that does not end, in bytes. It is printed then,
+// and what follows is a block of its own.
+const maxBlock = 1 << 20
+
 // newProse returns what shows one text. Without colours, the terminal's own ways to set
 // words apart remain.
 func newProse(width int, colours bool) *prose {
@@ -54,6 +58,10 @@ func (p *prose) add(text string) string {
 		}
 		p.draw(&out, string(p.buf[:n]), 0)
 		p.buf, p.drawn = append(p.buf[:0], p.buf[n:]...), 0
+	}
+	if len(p.buf) > maxBlock {
+		p.draw(&out, string(p.buf), 0)
+		p.buf, p.drawn = nil, 0
 	}
 	p.seen = len(p.buf)
 	open := string(p.buf)

@@ -56,6 +56,19 @@ func TestProseComesAsItCan(t *testing.T) {
 	}
 }
 
+// TestProseKeepsLittle holds that a block which never ends is printed all the same, and not
+// kept.
+func TestProseKeepsLittle(t *testing.T) {
+	p := newProse(80, false)
+	printed := 0
+	for range 3 << 10 {
+		printed += len(p.add(strings.Repeat("*word ", 200)))
+	}
+	if len(p.buf) > maxBlock+maxBlock/16 || printed < 2<<20 {
+		t.Errorf("%d bytes are kept, %d printed", len(p.buf), printed)
+	}
+}
+
 // seen is what a person sees of a text, leaving colours aside.
 func seen(text string) (lines []string) {
 	for l := range strings.Lines(ansi.Strip(text)) {
