@@ -54,17 +54,21 @@ func TestHostileText(t *testing.T) {
 	long := strings.Repeat("wide ", 2_000)
 	s := newSite(t, "text "+evil+"\ntext \ntext ```html\ntext "+evil+"\ntext ```\n---\ntext "+long+"\n")
 	s.write(filepath.Join(s.dir, "evil.txt"), evil+"\n\x1b]52;c;aGk=\x07\x1b[31mred\x1b[0m \u202eesrever\u202c\n")
-	s.write(filepath.Join(s.dir, "flood.txt"), strings.Repeat("\x1b[31ma\x1b[32mb", 20_000))
-	ctx := s.browser(900, 700)
+	s.write(filepath.Join(s.dir, "flood.txt"), strings.Repeat("\x1b[31ma\x1b[32mb", 500_000))
+	s.write(filepath.Join(s.dir, "line.js"), "// "+strings.Repeat("0123456789", 1<<20))
+	s.write(filepath.Join(s.dir, "trojan.go"), "package a // \u202e } \u2066 if admin\u2069\n"+evil+"\n")
+	ctx := s.browser(1500, 700)
 	done := func(n int) step {
 		return until(fmt.Sprintf(`document.querySelectorAll(".card.completed").length === %d`, n))
 	}
 	open := until(`(document.querySelectorAll(".cardhead[aria-expanded=false]").forEach((b) => b.click()), true)`)
 	s.do(ctx, s.login(), press("New session"), say("be evil"), shows("<script>window.evil=1</script>"), hides("Working…"),
 		say("now a long line"), shows("wide wide"), hides("Working…"), say("!cat evil.txt"), done(1), open, shows("red esrever"),
-		say("!cat flood.txt"), done(2), open, shows("abababab"), say("and then"), shows("and then"))
+		say("!cat flood.txt"), done(2), open, shows("abababab"), say("and then"), shows("and then"),
+		press("Files"), press("line.js"), until(`document.querySelector(".lines pre:last-of-type")?.textContent.includes("0123456789")`), press("Back"),
+		press("trojan.go"), until(`document.querySelector(".lines .hljs-keyword")`), until(`!/[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent)`))
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`JSON.stringify([window.evil ?? null,
-		document.querySelectorAll(".messages script, .messages img, .messages svg, .messages style, .messages iframe, .messages form").length,
+		document.querySelectorAll(".lines script, .lines img, .lines iframe, .messages script, .messages img, .messages svg, .messages style, .messages iframe, .messages form").length,
 		[...document.querySelectorAll(".messages a")].filter((a) => !/^(https?:|mailto:)/.test(a.href)).length,
 		getComputedStyle(document.body).display, document.querySelectorAll(".output span").length > 1,
 		/[\u001b\u202e\u0007]/.test(document.body.innerText)])`))
@@ -159,6 +163,19 @@ func TestAccessible(t *testing.T) {
 	}
 	s.do(ctx, chromedp.EmulateViewport(1280, 860), press("Allow once"), shows("asks for permission: bash"), press("Allow once"), shows("The greeting is now"), hides("Working…"))
 	look("an answer")
+	for _, panel := range []string{"changes", "timeline", "files", "context", "helpers", "terminal"} {
+		for _, size := range [][2]int64{{1500, 860}, {320, 640}, {320, 215}} { // the last is a window of 1280 × 860, four times as large
+			s.do(ctx, chromedp.EmulateViewport(size[0], size[1]), until(fmt.Sprintf(`(() => {
+				const choice = document.querySelector(".bar select");
+				choice.value = %q;
+				choice.dispatchEvent(new Event("change", {bubbles: true}));
+				return true;
+			})()`, panel)), until(`document.querySelector(".side section") && !document.querySelector(".side").innerText.includes("Loading…")`), picture(fmt.Sprintf("panel-%s-%d-%d", panel, size[0], size[1])))
+			look(fmt.Sprintf("%s, %d wide", panel, size[0]))
+		}
+	}
+	s.do(ctx, chromedp.EmulateViewport(320, 215), until(`(() => { const c = document.querySelector(".bar select"); c.value = ""; c.dispatchEvent(new Event("change", {bubbles: true})); return !document.querySelector(".side"); })()`), picture("zoomed"),
+		until(`(document.querySelector(".composer textarea").focus(), document.querySelector(".composer textarea").getBoundingClientRect().bottom <= innerHeight)`), chromedp.EmulateViewport(1280, 860))
 	for _, place := range []string{"#/", "#/costs", "#/settings"} {
 		s.do(ctx, until(fmt.Sprintf(`(location.hash = %q)`, place)), until(`document.querySelector("main h1")`))
 		look(place)

@@ -35,7 +35,7 @@ export function DayChart(props: { days: Record<string, Tally>; weigh: (t: Tally)
                 <title>{`${d.day}: ${props.say(values[i] ?? 0)}`}</title>
               </rect>
               {i % 7 === 1 && (
-                <text x={i * 20 + 3} y={height + 16}>
+                <text x={i > days - 3 ? i * 20 + 20 : i * 20 + 10} y={height + 16} text-anchor={i > days - 3 ? "end" : "middle"}>
                   {short.format(new Date(d.day + "T12:00:00"))}
                 </text>
               )}

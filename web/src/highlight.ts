@@ -1,6 +1,7 @@
 // Colours of code. The highlighter is loaded when there is something to colour.
 
 import { safe, type Safe } from "./markdown";
+import { plain } from "./text";
 
 const names: Record<string, string> = {
   bash: "bash", sh: "bash", shell: "bash", zsh: "bash", console: "bash", c: "c", h: "c", "c++": "cpp", cc: "cpp", cpp: "cpp", hpp: "cpp", cs: "csharp", csharp: "csharp",
@@ -23,5 +24,5 @@ const longest = 100_000;
 export async function highlight(text: string, language: string | undefined): Promise<Safe | undefined> {
   if (language === undefined || text.length > longest || text.split("\n", 5_000).some((line) => line.length > 5_000)) return undefined;
   const { hljs } = await import("./languages");
-  return safe(hljs.highlight(text, { language, ignoreIllegals: true }).value);
+  return safe(hljs.highlight(plain(text), { language, ignoreIllegals: true }).value);
 }

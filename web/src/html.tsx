@@ -93,5 +93,5 @@ export function Code(props: { text: string; name: string }) {
       current = false;
     };
   }, [props.text, props.name]);
-  return html === undefined ? <pre class="code">{props.text}</pre> : <Html class="code pre" html={html} />;
+  return html === undefined ? <pre class="code">{plain(props.text)}</pre> : <Html class="code pre" html={html} />;
 }
