@@ -148,14 +148,18 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	ctx := s.browser(1280, 860)
 	s.do(ctx, s.login())
+	before := rendererMemory(b)
 	for b.Loop() {
 		for range 3 {
 			for _, id := range ids {
 				s.do(ctx, until(`(location.hash = "#/s/`+id+`")`), shows("Answer 499."), until(`(document.querySelector(".scroll").scrollTop = 0, true)`))
 			}
 		}
+		s.number(ctx, `new Promise((done) => setTimeout(() => { gc(); setTimeout(() => { gc(); done(0); }, 3000); }, 1000))`) // what is held, not what waits to be given back
 		b.ReportMetric(s.number(ctx, `performance.memory.usedJSHeapSize / 1e6`), "MB/heap")
+		b.ReportMetric(before/1e6, "MB/renderer-before")
 		b.ReportMetric(rendererMemory(b)/1e6, "MB/renderer")
+		b.ReportMetric(float64(len(renderers(b))), "renderers")
 	}
 }
 

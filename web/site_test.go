@@ -148,7 +148,7 @@ func (s *site) browser(width, height int) context.Context {
 	s.t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(width, height), chromedp.Flag("lang", "en"),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(s.t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("js-flags", "--expose-gc"), chromedp.UserDataDir(s.t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
 	ctx, cancel := chromedp.NewExecAllocator(s.t.Context(), options...)
 	s.t.Cleanup(cancel)
 	return s.tab(ctx)

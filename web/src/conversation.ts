@@ -2,7 +2,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import { get } from "./http";
-import { bytes } from "./text";
+import { bytes, fromByte } from "./text";
 import type { Event, History, Info, Message, Part, Todo } from "./wire";
 
 const page = 30;
@@ -265,8 +265,10 @@ export class Conversation {
       void this.load(); // something between was missed
       return;
     }
-    this.lengths.set(d.partID, have + size);
-    this.deltas.set(d.partID, (this.deltas.get(d.partID) ?? "") + d.delta);
+    // Pieces that became one on their way may begin before what is there ends.
+    const text = end === 0 ? d.delta : fromByte(d.delta, size - (end - have));
+    this.lengths.set(d.partID, end === 0 ? have + size : end);
+    this.deltas.set(d.partID, (this.deltas.get(d.partID) ?? "") + text);
     this.owner.set(d.partID, d.messageID);
     if (this.drawing) return;
     this.drawing = true;

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, request, send } from "./http";
 import { ago, t } from "./i18n";
 import { beside, go, place, toSession } from "./route";
-import { archived, asks, attempt, create, directories, directory, everywhere, questions, sessions, statuses } from "./state";
+import { archived, asks, attempt, create, directories, directory, everywhere, questions, ready, sessions, statuses } from "./state";
 import { base, plain } from "./text";
 import type { Hit, Session } from "./wire";
 
@@ -108,7 +108,7 @@ function New() {
         void begin(dir || directory.value);
       }}
     >
-      <button type="submit" class="main">
+      <button type="submit" class="main" disabled={!ready.value}>
         {t("newSession")}
       </button>
       {directories.value.length > 1 && (

@@ -7,6 +7,11 @@ export function bytes(text: string): number {
   return encoder.encode(text).length;
 }
 
+/** What follows the first bytes of a text in UTF-8. */
+export function fromByte(text: string, from: number): string {
+  return from <= 0 ? text : new TextDecoder().decode(encoder.encode(text).subarray(from));
+}
+
 /** Leaves out what could turn the direction of a line or hide in it. */
 export function plain(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "");

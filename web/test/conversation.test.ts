@@ -61,3 +61,13 @@ test("messages stand in the order of their ids, and go when they are removed", a
   c.apply({ time: 0, type: "message.removed", properties: { sessionID: "ses_1", messageID: "msg_2" } });
   assert.deepEqual(c.entries.value.map((e) => e.id), ["msg_1", "msg_3"]);
 });
+
+test("of a piece that begins before the loaded text ends, only the rest is added", async () => {
+  serve([structuredClone(answer)]);
+  const c = new Conversation("ses_1");
+  await c.load(); // 你好, 6 bytes
+  c.apply(delta("好, world 世", 17));
+  c.apply(delta("界", 20));
+  await drawn();
+  assert.equal(text(c), "你好, world 世界");
+});
