@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,7 @@ func TestFindLines(t *testing.T) {
 			l := l.(map[string]any)
 			out = append(out, line{l["path"].(string), int(l["line"].(float64))})
 		}
+		slices.SortStableFunc(out, func(a, b line) int { return strings.Compare(a.Path, b.Path) }) // they come by the time of their files
 		return out
 	}
 	for query, want := range map[string][]line{
