@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"lathe/internal/llm/llmtest"
 )
@@ -68,8 +69,12 @@ func diesWithLathe(t *testing.T, kind string, least int, served string, setUp fu
 			}
 			if sig != 0 {
 				w.await("ready")
-				if n := len(marked(t, mark)); n < least {
-					t.Errorf("only %d processes run: %q", n, marked(t, mark))
+				late := time.Now().Add(stuck)
+				for len(marked(t, mark)) < least { // nothing waits for all that a server starts
+					if time.Now().After(late) {
+						t.Fatalf("too few processes run: %q", marked(t, mark))
+					}
+					time.Sleep(10 * time.Millisecond)
 				}
 				_ = cmd.Process.Signal(sig)
 			}
