@@ -32,7 +32,16 @@ func (c faces) models() (any, error) {
 			out[i].Variants = append(out[i].Variants, v.Name)
 		}
 	}
-	return out, nil
+	return withDefault(out, def), nil
+}
+
+// withDefault adds the model that is taken when none is named, if it is not listed: a script is
+// named by its file.
+func withDefault(list []api.Model, def lathe.ModelRef) []api.Model {
+	if def.Provider == "" || slices.ContainsFunc(list, func(m api.Model) bool { return m.Default }) {
+		return list
+	}
+	return append(list, api.Model{ProviderID: def.Provider, ModelID: def.Model, Name: def.Model, Default: true})
 }
 
 // parseModel answers the model that a person means by a text.

@@ -179,7 +179,9 @@ func (c *Choice) HasCommand(name string) bool {
 
 // Guided reports whether nothing but the offline guide can answer.
 func (c *Choice) Guided() bool {
-	return !slices.ContainsFunc(c.models, func(m api.Model) bool { return m.Ref().Provider != "offline" && m.Ref().Provider != "script" })
+	return !slices.ContainsFunc(c.models, func(m api.Model) bool {
+		return m.Ref().Provider != "offline" && (m.Ref().Provider != "script" || m.Default) // a script answers if it is configured
+	})
 }
 
 func (c *Choice) AgentList() tea.Msg {
