@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,8 +25,7 @@ type Server struct {
 	bin  string
 	user *identity // whom it runs as; nil: as this process
 	proc *exec.Cmd
-	done chan struct{} // closed when proc ended
-	life io.Closer     // what a janitor waits for to end the server and remove the directory
+	life io.Closer // what a janitor waits for to end the server and remove the directory
 }
 
 // shared is the server of a test binary.
@@ -190,28 +188,24 @@ func (s *Server) command(path string, args ...string) *exec.Cmd {
 func (s *Server) run() error {
 	s.proc = s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")
-	var out strings.Builder
-	s.proc.Stderr = &out
-	s.done = make(chan struct{})
+	// No goroutine of ours outlives the tests: a file takes what it says, and Stop waits.
+	says, err := os.Create(filepath.Join(s.dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer says.Close()
+	s.proc.Stderr = says
 	if err := s.proc.Start(); err != nil {
 		return err
 	}
-	go func() {
-		defer close(s.done)
-		_ = s.proc.Wait() // stopped by a signal
-	}()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		err := s.exec(context.Background(), "SELECT 1")
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-s.done:
-			return fmt.Errorf("postgres ended: %s", out.String())
-		default:
-		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("postgres does not answer: %w", err)
+			out, _ := os.ReadFile(says.Name())
+			return fmt.Errorf("postgres does not answer: %w: %s", err, out)
 		}
 	}
 }
@@ -256,7 +250,7 @@ func (s *Server) Exec(t testing.TB, statements ...string) {
 // when it is started again.
 func (s *Server) Stop() {
 	quit(s.proc.Process)
-	<-s.done
+	_ = s.proc.Wait() // stopped by a signal
 }
 
 // Restart starts the server after Stop.
