@@ -49,7 +49,7 @@ func TestRemember(t *testing.T) {
 func TestRememberNoLine(t *testing.T) {
 	r, file := remembering(t)
 	for line, want := range map[string]string{
-		" - ": "line is required", "one\ntwo": "Give one line", strings.Repeat("x", 300): "make it shorter",
+		" - ": "line is required", "one\ntwo": "give one line", strings.Repeat("x", 300): "make it shorter",
 		"Use the key sk-ant-api03-" + strings.Repeat("a1B2", 24): "credential",
 	} {
 		if res, err := r.run("remember", m{"line": line}); err != nil || !res.Failed || !strings.Contains(res.Output, want) {

@@ -19,13 +19,13 @@ func Line(text string) (string, error) {
 	line := bare(text)
 	switch {
 	case line == "":
-		return "", errors.New("line is required: one short rule.")
+		return "", errors.New("line is required: one short rule")
 	case strings.ContainsAny(strings.TrimSpace(text), "\r\n"):
-		return "", errors.New("Give one line; call this again for another rule.")
+		return "", errors.New("give one line, and call this again for another rule")
 	case utf8.RuneCountInString(line) > maxLine:
-		return "", fmt.Errorf("The line has more than %d characters: make it shorter.", maxLine)
+		return "", fmt.Errorf("the line has more than %d characters: make it shorter", maxLine)
 	case redact.Text(line) != line:
-		return "", errors.New("The line looks as if it had a credential in it: leave that out.")
+		return "", errors.New("the line looks as if it had a credential in it: leave that out")
 	}
 	return line, nil
 }
