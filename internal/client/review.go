@@ -25,8 +25,8 @@ func (c sessions) Between(ctx context.Context, id lathe.SessionID, from, to lath
 	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/review/between", url.Values{"from": {string(from)}, "to": {string(to)}}, plain[[]api.ReviewedFile])
 }
 
-// ForeseeRevert says what going back to before a message would change, and what it would keep.
-func (c sessions) ForeseeRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
+// PreviewRevert says what going back to before a message would change, and what it would keep.
+func (c sessions) PreviewRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
 	if err := plausible(id); err != nil {
 		return api.Reverted{}, err
 	}

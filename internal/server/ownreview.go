@@ -17,7 +17,7 @@ func reviewRoutes() []route {
 	return []route{
 		{http.MethodGet, path, on(reviews.list), ""},
 		{http.MethodGet, path + "/between", on(reviews.between), ""},
-		{http.MethodGet, path + "/revert", on(reviews.foresee), ""},
+		{http.MethodGet, path + "/revert", on(reviews.preview), ""},
 		{http.MethodPost, path + "/take-back", on(reviews.takeBack), ""},
 	}
 }
@@ -38,13 +38,13 @@ func (c reviews) between() (any, error) {
 	return c.s.opts.Service.Undo.Between(c.ctx(), sess.ID, lathe.MessageID(c.query("from")), lathe.MessageID(c.query("to")))
 }
 
-// foresee answers what a revert would change and what it would keep.
-func (c reviews) foresee() (any, error) {
+// preview answers what a revert would change and what it would keep.
+func (c reviews) preview() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.s.opts.Service.Undo.Foresee(c.ctx(), sess.ID, undo.Input{MessageID: lathe.MessageID(c.query("message"))})
+	out, err := c.s.opts.Service.Undo.Preview(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: lathe.MessageID(c.query("message"))})
 	return encodeReverted(out).Reverted, err
 }
 

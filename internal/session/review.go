@@ -43,16 +43,3 @@ func (u *Undo) TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeBack
 	})
 	return out, err
 }
-
-// Foresee says what [Undo.Revert] would do to files, and changes nothing.
-func (u *Undo) Foresee(ctx context.Context, id lathe.SessionID, in undo.Input) (undo.Result, error) {
-	r, err := u.s.runner(ctx, id)
-	if err != nil {
-		return undo.Result{}, err
-	}
-	sess, err := u.s.Get(ctx, id)
-	if err != nil {
-		return undo.Result{}, err
-	}
-	return r.changes.Foresee(ctx, sess, in)
-}

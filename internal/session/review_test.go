@@ -114,14 +114,14 @@ func TestReview(t *testing.T) {
 	}
 
 	first := undo.Input{MessageID: list[0].Message}
-	if out, err = p.svc.Undo.Foresee(t.Context(), id, first); err != nil || len(out.Conflicts) != 0 || len(out.Files) == 0 || !strings.Contains(now(), "zwei") {
+	if out, err = p.svc.Undo.Preview(t.Context(), id, first); err != nil || len(out.Conflicts) != 0 || len(out.Files) == 0 || !strings.Contains(now(), "zwei") {
 		t.Errorf("what a revert would do: %+v, %v", out, err)
 	}
 	ours := now()
 	if err := os.WriteFile(file, []byte(ours+"mine\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = p.svc.Undo.Foresee(t.Context(), id, first); err != nil || len(out.Conflicts) != 1 || out.Conflicts[0].Path != file {
+	if out, err = p.svc.Undo.Preview(t.Context(), id, first); err != nil || len(out.Conflicts) != 1 || out.Conflicts[0].Path != file {
 		t.Errorf("what a revert would keep: %+v, %v", out, err)
 	}
 	if err := os.WriteFile(file, []byte(ours), 0o644); err != nil {

@@ -24,7 +24,8 @@ func (u *Undo) Revert(ctx context.Context, id lathe.SessionID, in undo.Input) (u
 	return out, err
 }
 
-// Preview tells what [Undo.Revert] would change and keep, and changes nothing.
+// Preview says what [Undo.Revert] would change and keep; see [undo.Changes.Preview]. It fails
+// while the session is busy.
 func (u *Undo) Preview(ctx context.Context, id lathe.SessionID, in undo.Input) (undo.Result, error) {
 	var out undo.Result
 	err := u.s.alone(ctx, id, func(r *runner, sess lathe.Session) (err error) {

@@ -1,9 +1,6 @@
 package snapshot
 
-import (
-	"context"
-	"path/filepath"
-)
+import "context"
 
 // Preview says what [Store.Apply] would change and what it would keep, and changes
 // nothing in the worktree.
@@ -17,7 +14,7 @@ func (s *Store) Preview(ctx context.Context, targets []Target, force bool) (Appl
 	out := Applied{Before: before, After: before}
 	plan, err := s.plan(ctx, targets, force, &out)
 	for _, d := range plan {
-		out.Changed = append(out.Changed, filepath.Join(s.top, filepath.FromSlash(d.path)))
+		out.Changed = append(out.Changed, s.full(d.path))
 	}
 	return out, err
 }

@@ -34,8 +34,8 @@ func (r *reviewed) Between(_ context.Context, id lathe.SessionID, from, to lathe
 	return r.list[0].Files, r.note("between %s %s %s", id, from, to)
 }
 
-func (r *reviewed) ForeseeRevert(_ context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
-	return r.back, r.note("foresee %s %s", id, m)
+func (r *reviewed) PreviewRevert(_ context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
+	return r.back, r.note("preview %s %s", id, m)
 }
 
 func (r *reviewed) TakeBack(_ context.Context, id lathe.SessionID, in api.TakeBack) (api.Reverted, error) {
@@ -110,7 +110,7 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.shows("❯ Commit what is staged: read it with `git diff --cached`")
 	want := []string{
 		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git add -A -- 'a b.txt' 'new.txt'"`,
-		"between ses_1 msg_1 msg_3", "foresee ses_1 msg_1", "revert ses_1 msg_1",
+		"between ses_1 msg_1 msg_3", "preview ses_1 msg_1", "revert ses_1 msg_1",
 		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git apply --cached - <<'LATHE_PATCH'\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -12,5 +12,5 @@\n l\n m\n n\n-漢\n+字\n p\nLATHE_PATCH"`,
 	}
 	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {

@@ -164,8 +164,8 @@ func (u *Changes) aim(ctx context.Context, sess lathe.Session, in Input) (a aim,
 	return a, nil
 }
 
-// Preview tells what [Changes.Revert] would change and what it would leave as it is,
-// and changes nothing.
+// Preview says which files [Changes.Revert] would change, and which it would keep because
+// somebody else changed them. It changes no file and hides no message.
 func (u *Changes) Preview(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
 	a, err := u.aim(ctx, sess, in)
 	if err != nil {

@@ -335,36 +335,3 @@ func newestAnswer(segments []segment) *lathe.Message {
 	}
 	return nil
 }
-
-// Foresee says what [Changes.Revert] would do to files: which it would change, and which it
-// would keep because somebody else changed them. It changes nothing.
-func (u *Changes) Foresee(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
-	out.Session = sess
-	messages, err := u.sessions.Messages(ctx, sess.ID, 0)
-	if err != nil {
-		return out, err
-	}
-	message, part, err := revertPoint(messages, in)
-	if err != nil {
-		return out, err
-	}
-	out.Unrecorded = u.unrecorded(messages[message:], part)
-	targets := targetsOf(changesFrom(messages, message, part))
-	if sess.Revert != nil {
-		old, err := u.reverted(ctx, sess)
-		if err != nil {
-			return out, err
-		}
-		targets = retarget(targets, old, sess.Revert.Snapshot)
-	}
-	if len(targets) == 0 {
-		return out, nil
-	}
-	trees, err := u.inst.Snapshots()
-	if err != nil {
-		return out, fmt.Errorf("look what a revert would do: %w", err)
-	}
-	foreseen, err := trees.Foresee(ctx, targets)
-	out.Files, out.Conflicts = foreseen.Changed, foreseen.Conflicts
-	return out, err
-}

@@ -43,8 +43,8 @@ type Reviewer interface {
 	Review(ctx context.Context, id lathe.SessionID) ([]api.Reviewed, error)
 	// Between returns what changed from one prompt on until before another one.
 	Between(ctx context.Context, id lathe.SessionID, from, to lathe.MessageID) ([]api.ReviewedFile, error)
-	// ForeseeRevert says what [Undoer.Revert] would do to files.
-	ForeseeRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error)
+	// PreviewRevert says what [Undoer.Revert] would do to files.
+	PreviewRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error)
 	TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeBack) (api.Reverted, error)
 }
 

@@ -105,7 +105,7 @@ func (r *Room) takeBack(o *overview, in api.TakeBack, what string, above ...dial
 // revert asks what going back to before a prompt would do, then the person.
 func (r *Room) revert(o *overview, p api.Reviewed) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
-		out, err := r.access.Able.Review.ForeseeRevert(ctx, o.session, p.Message)
+		out, err := r.access.Able.Review.PreviewRevert(ctx, o.session, p.Message)
 		if err != nil {
 			return dialog.Fail(err)
 		}
