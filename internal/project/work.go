@@ -69,6 +69,20 @@ func (s *Service) CommitWork(ctx context.Context, dir, target, base, message str
 	return w, err
 }
 
+// Unused reports whether a worktree has nothing but what it began with: no commit, no
+// changed file, and none that git ignores.
+func (s *Service) Unused(ctx context.Context, dir string, w Work) (bool, error) {
+	if w.Commit != w.Base || len(w.Changes) > 0 {
+		return false, nil
+	}
+	_, repo, err := s.worktrees(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	left, err := repo.Uncommitted(ctx, w.Directory)
+	return !left, err
+}
+
 // MergeWork takes what was done in a worktree into the checkout of a directory.
 func (s *Service) MergeWork(ctx context.Context, dir string, w Work) (worktree.Merged, error) {
 	_, repo, err := s.worktrees(ctx, dir)

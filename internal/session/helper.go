@@ -139,7 +139,7 @@ func (h *helper) result(ctx context.Context) (builtin.SpawnResult, error) {
 func (h *helper) beside(ctx context.Context) {
 	h.watch.call = &quietCall
 	out, err := h.run(ctx)
-	changes, failed := h.finish(context.WithoutCancel(ctx))
+	changes, failed := h.finish(ctx)
 	if failed != nil {
 		changes = failed.Error()
 	}

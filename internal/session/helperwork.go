@@ -53,10 +53,14 @@ func (h *helper) finish(ctx context.Context) (string, error) {
 	if h.child.Helper == nil || h.child.Helper.Branch == "" {
 		return "", nil
 	}
+	ended := ctx.Err() == nil
 	ctx = context.WithoutCancel(ctx) // what was done is committed, however it ended
 	w, err := h.s.commitHelper(ctx, h.child)
 	if err != nil {
 		return "", fmt.Errorf("commit what the subagent did in %s: %w", h.child.Directory, err)
+	}
+	if len(w.Changes) == 0 && ended && h.leaveUnused(ctx, w) {
+		return "It changed no files; its worktree was removed.", nil
 	}
 	said := toldWork(w)
 	if len(w.Changes) == 0 {
@@ -145,6 +149,8 @@ func (s sessions) mergeOnly(ctx context.Context, in builtin.SpawnInput) (builtin
 		return builtin.SpawnResult{}, err
 	case child.ParentID != in.Call.SessionID:
 		return builtin.SpawnResult{}, fmt.Errorf("session %s is not one of this session's subagents", in.Resume)
+	case leftPlace(child):
+		return builtin.SpawnResult{Session: child.ID, Text: "It changed no files: there is nothing to merge."}, nil
 	case child.Helper == nil || child.Helper.Branch == "":
 		return builtin.SpawnResult{}, fmt.Errorf("the subagent %s worked in these files, not in a worktree of its own: there is nothing to merge", in.Resume)
 	}

@@ -62,7 +62,7 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 		old, err := s.Get(ctx, in.Resume)
 		switch {
 		case err == nil && old.ParentID == parent.ID:
-			return old, nil
+			return s.placeAgain(ctx, parent, old, in)
 		case err == nil:
 			return old, fmt.Errorf("session %s is not one of this session's subagents; leave task_id out to start a new one", in.Resume)
 		case lathe.CodeOf(err) != lathe.CodeNotFound:

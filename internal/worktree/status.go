@@ -25,3 +25,14 @@ func (r *Repo) Dirty(ctx context.Context, max int) (files []string, all int, err
 	}
 	return files, all, nil
 }
+
+// Uncommitted reports whether a worktree holds a file that no commit has, whether git
+// ignores it or not.
+func (r *Repo) Uncommitted(ctx context.Context, dir string) (bool, error) {
+	others, err := r.runFiles(ctx, dir, "ls-files", "-z", "--others", "--directory", "--no-empty-directory")
+	if err != nil || others != "" {
+		return others != "", err
+	}
+	changed, err := r.runFiles(ctx, dir, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=none")
+	return changed != "", err
+}
