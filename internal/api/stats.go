@@ -29,9 +29,33 @@ type Stats struct {
 
 // Tally is what a group of answers used.
 type Tally struct {
-	Answers int          `json:"answers"`
-	Tokens  lathe.Tokens `json:"tokens"`
-	USD     float64      `json:"cost"`
+	Answers int     `json:"answers"`
+	Tokens  Tokens  `json:"tokens"`
+	USD     float64 `json:"cost"`
+}
+
+// Tokens are [lathe.Tokens] in the form that messages show them in.
+type Tokens struct {
+	Input     int64       `json:"input"`
+	Output    int64       `json:"output"` // excludes reasoning
+	Reasoning int64       `json:"reasoning"`
+	Cache     CacheTokens `json:"cache"`
+}
+
+// CacheTokens came from a provider's cache and went into it.
+type CacheTokens struct {
+	Read  int64 `json:"read"`
+	Write int64 `json:"write"`
+}
+
+// TokensOf gives tokens the form of the wire.
+func TokensOf(t lathe.Tokens) Tokens {
+	return Tokens{t.Input, t.Output, t.Reasoning, CacheTokens{t.CacheRead, t.CacheWrite}}
+}
+
+// Counted is the inverse of [TokensOf].
+func (t Tokens) Counted() lathe.Tokens {
+	return lathe.Tokens{Input: t.Input, Output: t.Output, Reasoning: t.Reasoning, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write}
 }
 
 // ToolTally is how often a tool was called, and how long it took.

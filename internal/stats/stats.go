@@ -110,7 +110,7 @@ func (g *gatherer) beside(a store.Answer) {
 }
 
 func (g *gatherer) spend(t *api.Tally, a store.Answer) {
-	t.Tokens = t.Tokens.Add(a.Tokens)
+	t.Tokens = api.TokensOf(t.Tokens.Counted().Add(a.Tokens))
 	g.costs[t] += a.Cost
 	t.USD = g.costs[t].USD()
 }

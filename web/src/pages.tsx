@@ -52,7 +52,7 @@ export function Login() {
 }
 
 function sum(t: Tally): number {
-  return t.tokens.Input + t.tokens.Output + t.tokens.Reasoning + t.tokens.CacheRead + t.tokens.CacheWrite;
+  return t.tokens.input + t.tokens.output + t.tokens.reasoning + t.tokens.cache.read + t.tokens.cache.write;
 }
 
 /** A bar chart that a screen reader reads as the table it is. */

@@ -186,7 +186,7 @@ export interface Event {
 
 export interface Tally {
   answers: number;
-  tokens: { Input: number; Output: number; Reasoning: number; CacheRead: number; CacheWrite: number };
+  tokens: { input: number; output: number; reasoning: number; cache: { read: number; write: number } };
   cost: number;
 }
 

@@ -7,7 +7,7 @@ const { pieces } = await import("../src/files");
 const { whole } = await import("../src/changes");
 
 test("a chart has every day up to today, over the end of a month", () => {
-  const tally = { answers: 1, cost: 2, tokens: { Input: 1, Output: 1, Reasoning: 0, CacheRead: 0, CacheWrite: 0 } };
+  const tally = { answers: 1, cost: 2, tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } } };
   const got = range({ "2026-03-01": tally }, new Date(2026, 2, 2), 4);
   assert.deepEqual(got.map((d) => [d.day, d.tally?.cost]), [["2026-02-27", undefined], ["2026-02-28", undefined], ["2026-03-01", 2], ["2026-03-02", undefined]]);
 });

@@ -65,7 +65,7 @@ func hits(t lathe.Tokens) float64 {
 func printStats(env *console.Env, st *api.Stats, top int) {
 	s := console.NewStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(env.Stdout, "%d sessions, %d answers, %s\n", st.Sessions, st.Total.Answers, money(st.Total.USD))
-	t := st.Total.Tokens
+	t := st.Total.Tokens.Counted()
 	fmt.Fprintf(env.Stdout, "tokens: %d in, %d out, %d reasoning, %d from cache, %d into cache (%.0f%% of the input came from a cache)\n",
 		t.Input, t.Output, t.Reasoning, t.CacheRead, t.CacheWrite, hits(t))
 	days := slices.Sorted(maps.Keys(st.Days))
@@ -87,7 +87,7 @@ func printBeside(env *console.Env, s console.Style, m map[string]*api.Tally, top
 	fmt.Fprintf(env.Stdout, "\n%s\n", s.Bold("beside the answers"))
 	for _, k := range atMost(byCost(m), top) {
 		t := m[k]
-		fmt.Fprintf(env.Stdout, "%8d requests %11d tokens %10s  %s\n", t.Answers, t.Tokens.Total(), money(t.USD), console.Clean(k))
+		fmt.Fprintf(env.Stdout, "%8d requests %11d tokens %10s  %s\n", t.Answers, t.Tokens.Counted().Total(), money(t.USD), console.Clean(k))
 	}
 }
 
@@ -119,7 +119,7 @@ func printHooks(env *console.Env, s console.Style, hooks []api.PluginAccount, to
 
 func byCost(m map[string]*api.Tally) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m[b].USD, m[a].USD), cmp.Compare(m[b].Tokens.Total(), m[a].Tokens.Total()), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(m[b].USD, m[a].USD), cmp.Compare(m[b].Tokens.Counted().Total(), m[a].Tokens.Counted().Total()), cmp.Compare(a, b))
 	})
 }
 
@@ -130,7 +130,7 @@ func printTallies(env *console.Env, title string, m map[string]*api.Tally, keys 
 	fmt.Fprintf(env.Stdout, "\n%s\n", title)
 	for _, k := range atMost(keys, top) {
 		t := m[k]
-		fmt.Fprintf(env.Stdout, "%8d answers %12d tokens %3.0f%% cached %10s  %s\n", t.Answers, t.Tokens.Total(), hits(t.Tokens), money(t.USD), console.Clean(k))
+		fmt.Fprintf(env.Stdout, "%8d answers %12d tokens %3.0f%% cached %10s  %s\n", t.Answers, t.Tokens.Counted().Total(), hits(t.Tokens.Counted()), money(t.USD), console.Clean(k))
 	}
 }
 
