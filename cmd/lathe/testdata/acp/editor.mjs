@@ -6,9 +6,9 @@
 //   node editor.mjs STEPS.json AGENT ARG…
 //
 // A step is {"call": METHOD, "params": …, "save": NAME, "fails": true}, {"notify": METHOD,
-// "params": …}, or {"wait": UPDATE}. "$NAME" in params is a value of a saved answer's
-// sessionId; answers to permission asks, questions and files come from "answers".
-import { readFileSync } from "node:fs";
+// "params": …}, {"wait": UPDATE}, or {"write": FILE}, which makes an empty one. "$NAME" in
+// params is a value of a saved answer's sessionId; answers to permission asks, questions and files come from "answers".
+import { readFileSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk/unstable";
@@ -52,6 +52,7 @@ await app.connectWith(stream, async (ctx) => {
       while (!found()) await new Promise((done) => { wake = done; });
       continue;
     }
+    if (step.write) { writeFileSync(step.write, ""); continue; }
     if (step.notify) { await ctx.notify(step.notify, fill(step.params)); continue; }
     const call = ctx.request(step.call, fill(step.params)).then(
       (answer) => { if (step.fails) throw new Error(step.call + " did not fail"); if (step.save) saved[step.save] = answer.sessionId; },
