@@ -1,7 +1,9 @@
 package builtin
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/sandbox"
@@ -21,17 +23,24 @@ func (o *output) said() string {
 	return string(tail[max(0, len(tail)-maxHeard):])
 }
 
-// unread lists what the command, which failed, could not read and names in what it says.
+// unread lists what the command, which failed, could not read and names in what it says,
+// or speaks of in words that stand for it.
 // What lathe keeps for itself is not named.
 func (e shellTools) unread(exit shell.Exit, said string) (list []sandbox.Refusal) {
 	if exit.Hidden == nil || said == "" {
 		return nil
 	}
-	for _, path := range exit.Hidden() {
-		if len(list) == maxRefusals {
-			break
+	hidden := exit.Hidden()
+	var paths []string
+	for _, path := range hidden {
+		if e.names(said, path) {
+			paths = append(paths, cmp.Or(socketBelow(said, path), path))
 		}
-		if !e.closed(path) && !e.inner(path) && e.names(said, path) {
+	}
+	paths = append(paths, e.missedKeepers(said, hidden)...)
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		if len(list) < maxRefusals && !e.closed(path) && !e.inner(path) {
 			list = append(list, sandbox.Refusal{Op: readOp, Path: path})
 		}
 	}

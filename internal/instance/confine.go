@@ -187,10 +187,19 @@ func (c *Confinement) makeFixed() sandbox.Policy {
 // load, but no keys.
 var programs = []string{"hooks", "plugin", "plugins", "tool", "tools", "skill", "skills", "node_modules", "package.json", "bun.lock", "package-lock.json"}
 
-// sockets lists the sockets of programs that carry out requests.
+// sockets lists the sockets of programs that carry out requests, and GnuPG's directory,
+// where the person's environment says that they are.
 func (c *Confinement) sockets() (list []string) {
 	if sock := c.machine.Getenv("SSH_AUTH_SOCK"); filepath.IsAbs(sock) {
 		list = append(list, sock)
+	}
+	for _, name := range []string{"DOCKER_HOST", "CONTAINER_HOST"} {
+		if sock, ok := strings.CutPrefix(c.machine.Getenv(name), "unix://"); ok && filepath.IsAbs(sock) {
+			list = append(list, sock)
+		}
+	}
+	if dir := c.machine.Getenv("GNUPGHOME"); filepath.IsAbs(dir) && !within(dir, c.machine.Home) && !within(c.i.Root.Dir, dir) {
+		list = append(list, dir)
 	}
 	if dir := c.machine.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && dir != os.TempDir() && dir != "/tmp" {
 		list = append(list, dir)

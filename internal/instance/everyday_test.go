@@ -257,6 +257,15 @@ func TestEverydayCommandsAsUser(t *testing.T) {
 	if os.Getenv(everydayVariable) == "" {
 		t.Skip("set " + everydayVariable + " to run it")
 	}
+	out := asOrdinaryUser(t, "^TestEverydayCommands(Required)?$", everydayVariable+"="+os.Getenv(everydayVariable))
+	if i := bytes.Index(out, []byte("commands ran")); i >= 0 {
+		t.Logf("as an ordinary user: %s", out[bytes.LastIndexByte(out[:i], ':')+1:])
+	}
+}
+
+// asOrdinaryUser runs tests of this program again, as a user without rights.
+func asOrdinaryUser(t *testing.T, tests string, vars ...string) []byte {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -277,17 +286,15 @@ func TestEverydayCommandsAsUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestEverydayCommands(Required)?$", "-test.v", "-test.timeout=20m")
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run="+tests, "-test.v", "-test.timeout=20m")
 	cmd.Dir = home
-	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(home, "go-build"), everydayVariable + "=" + os.Getenv(everydayVariable)}
+	cmd.Env = append([]string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(home, "go-build")}, vars...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, failures(out))
 	}
-	if i := bytes.Index(out, []byte("commands ran")); i >= 0 {
-		t.Logf("as an ordinary user: %s", out[bytes.LastIndexByte(out[:i], ':')+1:])
-	}
+	return out
 }
 
 // failures leaves out of a verbose log what went well.
