@@ -73,6 +73,13 @@ func stayers() (list []escape) {
 		`sed -i 's/^/evil\n/' "$HOME/.local/bin/tool"`, `echo /tmp/x.so > /etc/ld.so.preload && echo "$OUT"`, `echo evil > "$HOME/.vimrc"`, `echo evil > "$HOME/.gdbinit"`, `mkdir -p "$HOME/.config/pip" && echo x > "$HOME/.config/pip/pip.conf"`,
 		`mkdir "$HOME/.cargo" && echo x > "$HOME/.cargo/config.toml"`, `echo x > "$HOME/.curlrc"`, `echo evil > /etc/profile.d/evil.sh && echo "$OUT"`, `echo evil > /usr/local/bin/evil && echo "$OUT"`, `useradd evil && echo "$OUT"`,
 		`mv "$HOME/.bashrc" "$HOME/.old"`, `cd /; rm -rf "$HOME/.config"`, `cp a.txt "$HOME/.claude.json"`, `ln -sfn "$PWD" "$HOME/.local/bin"`, `git worktree add -q ../outside/w; git -C .. init -q`,
+		// what programs load because the environment says so
+		`mkdir -p "$HOME/.config/environment.d" && echo LD_PRELOAD=/tmp/x.so > "$HOME/.config/environment.d/evil.conf"`, `echo 'LD_PRELOAD DEFAULT=/tmp/x.so' > "$HOME/.pam_environment"`,
+		`echo LD_PRELOAD=/tmp/x.so >> /etc/environment && echo "$OUT"`, `echo /tmp > /etc/ld.so.conf.d/evil.conf && echo "$OUT"`, `systemctl --user set-environment LD_PRELOAD=/tmp/x.so && echo "$OUT"`,
+		`printf '[Manager]\nDefaultEnvironment=LD_PRELOAD=/tmp/x.so\n' > "$HOME/.config/systemd/user.conf"`, `dbus-update-activation-environment LD_PRELOAD=/tmp/x.so && echo "$OUT"`,
+		`mkdir -p "$HOME/.config/plasma-workspace/env" && echo 'export LD_PRELOAD=/tmp/x.so' > "$HOME/.config/plasma-workspace/env/evil.sh"`, `echo LD_PRELOAD=/tmp/x.so > "$HOME/.ssh/environment"`,
+		`mkdir -p "$HOME/.local/share/dbus-1/services" && printf '[D-BUS Service]\nExec=/tmp/x\n' > "$HOME/.local/share/dbus-1/services/evil.service"`, `echo evil > "$HOME/.bash_aliases"`, `echo evil > "$HOME/.lessfilter"; chmod +x "$HOME/.lessfilter"`,
+		`mkdir -p "$HOME/.config/tmux" && echo 'run-shell evil' > "$HOME/.config/tmux/tmux.conf"`, `mkdir -p "$HOME/.local/share/systemd/user" && echo '[Service]' > "$HOME/.local/share/systemd/user/evil.service"`,
 	} {
 		list = append(list, escape{name: fmt.Sprint("stays ", i, ": ", script), script: script})
 	}

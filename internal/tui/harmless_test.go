@@ -25,6 +25,8 @@ func FuzzHarmless(f *testing.F) {
 	for _, s := range []string{
 		"plain", "\x1b[2J\x1b]0;title\x07", "a\u202eb\u2066c", "\u009b31m\u0085", "[x](http://e\x1b]8;;\x07/)", "https://e.x/\x1b[31m\u202e",
 		"# h\r\n| a\x1b | b |\n|---|---|\n", "```sh\n\x1b[8m\n```", "\x1bP1;2q\x1b\\", "\xff\xfe\x00\x08\b\b", "\u2028\u2029\ufeff\u200b\U000e0041",
+		"\x1b]52;c;ZXZpbA==\x07", "\x1b]52;p;?\x1b\\", "\u009d52;c;ZXZpbA==\u009c", "\x9d52;c;ZXZpbA==\x9c", "\x1bPtmux;\x1b\x1b]52;c;ZXZpbA==\x07\x1b\\", "\x1b_Ga=T;ZXZpbA==\x1b\\",
+		"\x1b]1337;File=inline=1:ZXZpbA==\x07", "\x1b]777;notify;a;b\x07", "\x1b[c\x1b[6n\x1b[21t\x05", "\x1b[5i\x1b[?1000h\x1bc\x1b#8\x1b(0\x0e\x0f",
 	} {
 		f.Add(s)
 	}
