@@ -154,6 +154,20 @@ type ToolCall struct {
 // ask, in milliseconds. It is part of the call's time.
 const MetaWaited = "waited"
 
+// MetaInt reads a whole number of a call's metadata. Its type is another one after it came from
+// the store or over the network.
+func MetaInt(v any) (int, bool) {
+	switch n := v.(type) {
+	case int:
+		return n, true
+	case int64:
+		return int(n), true
+	case float64:
+		return int(n), n == float64(int(n))
+	}
+	return 0, false
+}
+
 // ToolState is how far a tool call has come: *[ToolPending], *[ToolRunning],
 // *[ToolDone] or *[ToolFailed].
 type ToolState interface{ isToolState() }

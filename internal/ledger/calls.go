@@ -127,7 +127,7 @@ func (f *Facts) addRun(seq int64, command string, meta map[string]any, output st
 		return
 	}
 	now := Run{Seq: seq, Command: command, Times: 1}
-	now.Exit, now.Ended = exitCode(meta["exit"])
+	now.Exit, now.Ended = lathe.MetaInt(meta["exit"])
 	now.Sure = now.Exit == 0 && certain(script)
 	if !now.Ended || now.Exit != 0 || !now.Sure {
 		now.Outcome = tail(output, maxOutcome)
@@ -138,18 +138,6 @@ func (f *Facts) addRun(seq int64, command string, meta map[string]any, output st
 		f.Commands = slices.Delete(f.Commands, i, i+1)
 	}
 	f.Commands = push(f.Commands, now, maxCommands)
-}
-
-func exitCode(v any) (int, bool) {
-	switch n := v.(type) {
-	case int:
-		return n, true
-	case int64:
-		return int(n), true
-	case float64:
-		return int(n), true
-	}
-	return 0, false
 }
 
 // addPatch notes the files of an apply_patch call.

@@ -5,9 +5,3 @@ func (d *DB) Silence() { d.heart.silence() }
 
 // Schema is the newest version of the tables.
 const Schema = schema
-
-// MatchExpr and Vector are what searches send.
-var (
-	MatchExpr = matchExpr
-	Vector    = vector
-)

@@ -102,7 +102,7 @@ func (tx *tx) UpdateMessage(m *lathe.Message) error {
 func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	err := tx.own(session)
 	if err == nil {
-		err = tx.keepSpent(session, id)
+		err = spending{tx}.keep(session, id)
 	}
 	if err == nil {
 		err = tx.change(`DELETE FROM message WHERE id = $1 AND session = `+ofSession, id, session)
@@ -117,7 +117,7 @@ func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 func (tx *tx) DropMessages(session lathe.SessionID) error {
 	err := tx.own(session)
 	if err == nil {
-		err = tx.keepSpent(session, "")
+		err = spending{tx}.keep(session, "")
 	}
 	if err == nil {
 		_, err = tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = $1)`, session)

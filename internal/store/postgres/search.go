@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
@@ -164,36 +163,21 @@ func vector(text string) string {
 	return b.String()
 }
 
-// matchExpr turns what a person typed into a query of PostgreSQL: all words, each as a
-// prefix, in any order; "words in quotes" must follow each other.
-func matchExpr(query string) string {
-	var terms []string
-	for i, part := range strings.Split(query, `"`) {
-		if i%2 == 1 {
-			terms = appendTerm(terms, part, false)
-			continue
-		}
-		for _, word := range strings.Fields(part) {
-			terms = appendTerm(terms, word, true)
-		}
-	}
-	return strings.Join(terms, " & ")
-}
+// matchExpr turns what a person typed into a query of PostgreSQL; see [words.Query].
+func matchExpr(query string) string { return strings.Join(words.Query(query, term), " & ") }
 
-func appendTerm(terms []string, text string, open bool) []string {
+func term(text string, prefix bool) string {
 	found := split(text)
 	if len(found) == 0 {
-		return terms
+		return ""
 	}
 	for i := range found {
 		found[i] = "'" + strings.ToValidUTF8(found[i][:min(len(found[i]), maxWord)], "") + "'"
 	}
-	text = strings.TrimSpace(text)
-	last, _ := utf8.DecodeLastRuneInString(text)
-	if open && (!words.Unspaced(last) || utf8.RuneCountInString(text) == 1) {
+	if prefix {
 		found[len(found)-1] += ":*"
 	}
-	return append(terms, "("+strings.Join(found, " <-> ")+")")
+	return "(" + strings.Join(found, " <-> ") + ")"
 }
 
 // Search is that of [store.Searcher].

@@ -263,5 +263,5 @@ func (tx *tx) dropSession(id lathe.SessionID) (hashes []string, err error) {
 		UNION ALL SELECT blobs FROM session_diff WHERE session IN (SELECT n FROM ses) AND blobs IS NOT NULL
 		UNION ALL SELECT blobs FROM message WHERE session IN (SELECT n FROM ses) AND blobs IS NOT NULL
 		UNION ALL SELECT p.blobs FROM message m JOIN part p ON p.message = m.n WHERE m.session IN (SELECT n FROM ses) AND p.blobs IS NOT NULL`, id)
-	return hashes, errors.Join(err, tx.keepSpent(id, ""), tx.change(`DELETE FROM session WHERE id = $1`, id))
+	return hashes, errors.Join(err, spending{tx}.keep(id, ""), tx.change(`DELETE FROM session WHERE id = $1`, id))
 }

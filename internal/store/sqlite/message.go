@@ -111,7 +111,7 @@ func (tx *tx) UpdateMessage(m *lathe.Message) error {
 
 // RemoveMessage is that of [store.Tx].
 func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
-	err := tx.keepSpent(session, id)
+	err := spending{tx}.keep(session, id)
 	if err == nil {
 		err = tx.change(`DELETE FROM message WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, id, session)
 	}
@@ -237,7 +237,7 @@ func (s messages) tail(ctx context.Context, session lathe.SessionID, which strin
 
 // DropMessages removes all messages of a session. What they cost stays counted.
 func (tx *tx) DropMessages(session lathe.SessionID) error {
-	err := tx.keepSpent(session, "")
+	err := spending{tx}.keep(session, "")
 	if err == nil {
 		_, err = tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"lathe"
 	"lathe/internal/store"
@@ -138,33 +137,20 @@ func (tx indexing) textsOf(message int64) (out []indexed, err error) {
 	return out, errors.Join(rows.Err(), rows.Close())
 }
 
-// matchExpr turns what a person typed into an index query: all words, each as a
-// prefix, in any order; "words in quotes" must follow each other.
+// matchExpr turns what a person typed into a query of the index; see [words.Query].
 func matchExpr(query string) string {
-	var terms []string
-	for i, part := range strings.Split(query, `"`) {
-		if i%2 == 1 {
-			terms = appendTerm(terms, part, false)
-			continue
-		}
-		for _, word := range strings.Fields(part) {
-			terms = appendTerm(terms, word, true)
-		}
-	}
-	return strings.Join(terms, " AND ")
+	return strings.Join(words.Query(strings.ReplaceAll(query, "\x00", ""), term), " AND ")
 }
 
-func appendTerm(terms []string, text string, open bool) []string {
-	text = strings.TrimSpace(words.Pairs(strings.ReplaceAll(text, "\x00", "")))
+func term(text string, prefix bool) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-		return terms
+		return ""
 	}
-	term := `"` + text + `"`
-	last, _ := utf8.DecodeLastRuneInString(text)
-	if open && (!words.Unspaced(last) || utf8.RuneCountInString(text) == 1) {
-		term += "*"
+	text = `"` + strings.TrimSpace(words.Pairs(text)) + `"`
+	if prefix {
+		text += "*"
 	}
-	return append(terms, term)
+	return text
 }
 
 // Search returns the parts that contain the words of a query, the best first, or

@@ -229,7 +229,7 @@ func (tx *tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []
 		seen[ses.ID] = true
 		h, err := tx.sessionBlobs(ses.ID)
 		if err == nil {
-			err = errors.Join(tx.keepSpent(ses.ID, ""), tx.dropSession(ses.ID))
+			err = errors.Join(spending{tx}.keep(ses.ID, ""), tx.dropSession(ses.ID))
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("delete session %s: %w", ses.ID, err)

@@ -12,16 +12,19 @@ import (
 // A removed answer leaves its cost behind, so that statistics still count it. A
 // copy leaves nothing: it is counted where it was made.
 
-// keepSpent records the cost of answers that are about to be removed from a
+// spending keeps what answers cost.
+type spending struct{ *tx }
+
+// keep records the cost of answers that are about to be removed from a
 // session: one of them, or all if message is empty.
-func (tx *tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error {
-	gone, err := tx.paidAnswers(session, message)
+func (tx spending) keep(session lathe.SessionID, message lathe.MessageID) error {
+	gone, err := tx.answers(session, message)
 	if err != nil {
 		return err
 	}
 	for _, a := range gone {
 		a.Session = session
-		if err := tx.addSpent(a.id, a.Answer); err != nil {
+		if err := tx.count(a.id, a.Answer); err != nil {
 			return err
 		}
 	}
@@ -33,10 +36,10 @@ func (tx *tx) AddSpent(id lathe.MessageID, a store.Answer) error {
 	info := *a.Assistant
 	info.Completed = time.Time{} // which tells it from an answer
 	a.Assistant = &info
-	return tx.addSpent(id, a)
+	return spending{tx}.count(id, a)
 }
 
-func (tx *tx) addSpent(id lathe.MessageID, a store.Answer) error {
+func (tx spending) count(id lathe.MessageID, a store.Answer) error {
 	var e codec.Encoder
 	_, doc, err := e.Info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
 	if err == nil {
@@ -55,7 +58,7 @@ type paidAnswer struct {
 	store.Answer
 }
 
-func (tx *tx) paidAnswers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {
+func (tx spending) answers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {
 	rows, err := tx.query(`SELECT s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
 		FROM session s JOIN message m ON m.session = s.n
 		WHERE s.id = ? AND m.role = '`+codec.RoleAssistant+`' AND (m.id = ? OR ? = '')`+own, session, message, message)

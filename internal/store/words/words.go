@@ -99,6 +99,30 @@ func Pairs(text string) string {
 	return out.String()
 }
 
+// Query splits what a person typed into terms, of which all have to be in a text, in any order:
+// words, each of them a prefix, and "words in quotes", which must follow each other. form writes a
+// term for an index, or "" where there is nothing to look for. A character of a script without
+// spaces is no prefix unless it stands alone.
+func Query(query string, form func(text string, prefix bool) string) (terms []string) {
+	add := func(text string, open bool) {
+		text = strings.TrimSpace(text)
+		last, _ := utf8.DecodeLastRuneInString(text)
+		if term := form(text, open && (!Unspaced(last) || utf8.RuneCountInString(text) == 1)); term != "" {
+			terms = append(terms, term)
+		}
+	}
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			add(part, false)
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			add(word, true)
+		}
+	}
+	return terms
+}
+
 // Snippet is the text around the first word of the query, on one line.
 func Snippet(text, query string) string {
 	at := -1

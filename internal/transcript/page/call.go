@@ -114,12 +114,12 @@ func (c call) notes() []string {
 		added, removed := lines(d)
 		out = append(out, fmt.Sprintf("+%d −%d", added, removed))
 	}
-	if n, ok := number(c.meta["exit"]); ok && n != 0 {
+	if n, ok := lathe.MetaInt(c.meta["exit"]); ok && n != 0 {
 		out = append(out, fmt.Sprintf("exit %d", n))
 	}
-	if n, ok := number(c.meta["matches"]); ok {
+	if n, ok := lathe.MetaInt(c.meta["matches"]); ok {
 		out = append(out, fmt.Sprintf("%d found", n))
-	} else if n, ok := number(c.meta["count"]); ok {
+	} else if n, ok := lathe.MetaInt(c.meta["count"]); ok {
 		out = append(out, fmt.Sprintf("%d found", n))
 	}
 	if c.tool == "read" && !c.failed && c.output != "" {
@@ -151,19 +151,6 @@ func lines(d string) (added, removed int) {
 		}
 	}
 	return added, removed
-}
-
-// number reads a count, whose type differs if it came from the store.
-func number(v any) (int, bool) {
-	switch n := v.(type) {
-	case int:
-		return n, true
-	case int64:
-		return int(n), true
-	case float64:
-		return int(n), n == float64(int(n))
-	}
-	return 0, false
 }
 
 // body writes what came of a call.

@@ -60,7 +60,7 @@ func newCall(c *lathe.ToolCall) call {
 // the person.
 func (c *call) timed(s lathe.Span) {
 	waited := time.Duration(0)
-	if ms, ok := number(c.meta[lathe.MetaWaited]); ok {
+	if ms, ok := lathe.MetaInt(c.meta[lathe.MetaWaited]); ok {
 		waited = time.Duration(ms) * time.Millisecond
 	}
 	if waited >= time.Second {
@@ -151,19 +151,6 @@ func (l pen) cardHead(c call) styled.Line {
 		line = append(append(line, styled.Span{Text: "  "}), l.Counts(added, removed)...)
 	}
 	return line.Cut(l.Width-1, l.Method)
-}
-
-// number reads a count, whose type differs if it came over the network.
-func number(v any) (int, bool) {
-	switch n := v.(type) {
-	case int:
-		return n, true
-	case int64:
-		return int(n), true
-	case float64:
-		return int(n), n == float64(int(n))
-	}
-	return 0, false
 }
 
 // wrapping breaks a line into several: prose between words, output where it ends.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"lathe"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -41,13 +42,13 @@ func (c call) problems() (out []problem) {
 	})
 	for _, file := range paths {
 		for _, d := range listOf(files[file]) {
-			if n, ok := number(d["severity"]); !ok || n != severityError {
+			if n, ok := lathe.MetaInt(d["severity"]); !ok || n != severityError {
 				continue
 			}
 			span, _ := d["range"].(map[string]any)
 			start, _ := span["start"].(map[string]any)
-			line, _ := number(start["line"])
-			character, _ := number(start["character"])
+			line, _ := lathe.MetaInt(start["line"])
+			character, _ := lathe.MetaInt(start["character"])
 			message, _ := d["message"].(string)
 			out = append(out, problem{path.Base(filepath.ToSlash(file)), line + 1, character + 1, message})
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"lathe"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
@@ -87,10 +88,10 @@ func (c call) counted() (text string, bad bool) {
 	if c.running || c.failed {
 		return "", false
 	}
-	if n, ok := number(c.meta["matches"]); ok {
+	if n, ok := lathe.MetaInt(c.meta["matches"]); ok {
 		return strings.Replace(look.Plural(n, "match"), "matchs", "matches", 1), false
 	}
-	if n, ok := number(c.meta["count"]); ok {
+	if n, ok := lathe.MetaInt(c.meta["count"]); ok {
 		return fmt.Sprintf("%d found", n), false
 	}
 	switch c.name {
@@ -108,7 +109,7 @@ func (c call) counted() (text string, bad bool) {
 			return look.Plural(strings.Count(strings.TrimSuffix(c.arg("content"), "\n"), "\n")+1, "line"), false
 		}
 	}
-	switch n, ok := number(c.meta["exit"]); {
+	switch n, ok := lathe.MetaInt(c.meta["exit"]); {
 	case !ok:
 		return "", false
 	case n < 0: // a signal ended it, most likely sent by the person
@@ -121,15 +122,15 @@ func (c call) counted() (text string, bad bool) {
 // extent says how much of a file or a directory was read.
 func (c call) extent() string {
 	shown, _ := c.meta["display"].(map[string]any)
-	if n, ok := number(shown["totalEntries"]); ok {
+	if n, ok := lathe.MetaInt(shown["totalEntries"]); ok {
 		return strings.Replace(look.Plural(n, "entry"), "entrys", "entries", 1)
 	}
-	from, first := number(shown["lineStart"])
-	till, last := number(shown["lineEnd"])
+	from, first := lathe.MetaInt(shown["lineStart"])
+	till, last := lathe.MetaInt(shown["lineEnd"])
 	if !first || !last {
 		return ""
 	}
-	total, known := number(shown["totalLines"])
+	total, known := lathe.MetaInt(shown["totalLines"])
 	switch {
 	case from <= 1 && (known && till >= total || !known && shown["truncated"] != true):
 		return look.Plural(till, "line")
