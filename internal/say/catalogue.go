@@ -160,7 +160,8 @@ func (c *catalogue) text(english string) string {
 	return english
 }
 
-// halves finds a text whose parts are known though it is not.
+// halves translates the texts before and after a separator, for a text that is not in the catalogue
+// as a whole. It reports whether either of them was.
 func (c *catalogue) halves(english, between string) (string, bool) {
 	before, after, ok := strings.Cut(english, between)
 	if !ok || before == "" || after == "" {
@@ -170,8 +171,8 @@ func (c *catalogue) halves(english, between string) (string, bool) {
 	return a + between + b, a != before || b != after
 }
 
-// fill puts into the translation what was put into the text. What was put in may be a text
-// itself, such as the cause of an error.
+// fill replaces the verbs of the translation by the values found in the English text. A value is
+// translated too if the catalogue has it, such as the cause of an error.
 func (f *format) fill(c *catalogue, values []string) string {
 	for i, v := range values {
 		values[i] = c.text(v)

@@ -55,8 +55,8 @@ func named(tag string) (Language, bool) {
 	return English, true
 }
 
-// Word returns a text in the language as [Language.Text] does, but only one that nothing was
-// put into: it is for what may be somebody else's, such as a title.
+// Word translates a text only if the catalogue has exactly that text. Use it instead of
+// [Language.Text] for what a person or a model may have written, such as a title.
 func (l Language) Word(english string) string {
 	if l == English {
 		return english

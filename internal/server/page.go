@@ -42,14 +42,15 @@ func pageRequest(r *http.Request) bool {
 	return r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, pageFiles)
 }
 
-// pagePolicy lets the page have what comes from this server, and nothing else. Pictures
-// may be in the text itself; styles that scripts set on elements are not of its business.
+// pagePolicy lets the page load from this server and from nowhere else. Pictures may also be
+// data: and blob: addresses. Styles that a script sets on an element are not covered by a policy.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 func (c page) index() (any, error) { return c.serve("index.html", "no-cache") }
 
-// file answers one of the page's files. A name tells its content, so it never changes.
+// file answers one of the page's files. The names hold a hash of the content (but for the icon,
+// which does not change), so browsers may keep them for good.
 func (c page) file() (any, error) {
 	return c.serve(c.r.PathValue("file"), "public, max-age=31536000, immutable")
 }

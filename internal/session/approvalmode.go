@@ -113,7 +113,7 @@ func (m *Modes) Set(ctx context.Context, id lathe.SessionID, mode lathe.Approval
 	return nil
 }
 
-// confined reports, as an error, that commands of the session's directory are not confined.
+// confined fails if commands in the session's directory are not confined.
 func (m *Modes) confined(ctx context.Context, sess lathe.Session) error {
 	inst, err := m.s.Instance(ctx, sess.Directory)
 	if err != nil {
@@ -126,7 +126,7 @@ func (m *Modes) confined(ctx context.Context, sess lathe.Session) error {
 }
 
 // mode returns the mode that holds for the session of a run. One that cannot be read counts as
-// the strictest that lets work go on.
+// [lathe.AskFirst], the strictest mode in which work can go on.
 func (h *host) mode(ctx context.Context) lathe.ApprovalMode {
 	mode, err := h.s.Modes.Of(ctx, h.current().ID)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"lathe/internal/workspace"
 )
 
-// taken names the parts that record what a person took back, so that it is not told as a
-// change of the prompt before.
+// taken lists the parts that record what a person took back, so that [Changes.Review] does not
+// count them as changes made by the prompt before.
 const taken store.Document[takenDoc] = "taken_back"
 
 type takenDoc struct {

@@ -20,7 +20,7 @@ const (
 	maxBefore = 300
 )
 
-// Beside is that of [store.MessageReader].
+// Beside implements [store.MessageReader].
 func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
 	err = s.read(ctx, func(v *view) error {
 		var n, created int64

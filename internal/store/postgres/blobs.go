@@ -66,10 +66,10 @@ func unzip(data []byte, ref codec.Ref) (string, error) {
 	return string(out), err
 }
 
-// bodies are what documents refer to, compressed, by hash.
+// bodies are texts kept outside the documents that refer to them: compressed, by hash.
 type bodies map[string][]byte
 
-// bodies reads what documents refer to.
+// bodies reads the bodies that documents refer to.
 func (v *view) bodies(docs []document) (bodies, error) {
 	var want []string
 	for i := range docs {
@@ -88,7 +88,7 @@ func (v *view) bodies(docs []document) (bodies, error) {
 	}, `SELECT hash, data FROM blob WHERE hash = ANY($1)`, want)
 }
 
-// decoder replaces what cannot be read with notes.
+// decoder returns a decoder that finds bodies here, and puts a note in place of what cannot be read.
 func (b bodies) decoder() codec.Decoder {
 	return codec.Decoder{Damage: &codec.Damage{}, Load: func(ref codec.Ref) (string, error) {
 		if err := ref.Check(); err != nil {
@@ -138,7 +138,7 @@ func (tx *tx) swept(out *store.Swept, query string, args ...any) error {
 // upkeep is a [store.Upkeep].
 type upkeep struct{ *core }
 
-// Sweep is that of [store.Upkeep]. It also forgets servers that are gone for long.
+// Sweep implements [store.Upkeep]. It also forgets servers that are gone for long.
 func (u upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 	if out, err = u.reclaim(ctx, nil); err != nil {
 		return out, err

@@ -139,7 +139,7 @@ func (c *core) outcome(ctx context.Context, id string, lost error) error {
 	return fmt.Errorf("commit: %w", lost)
 }
 
-// text of identifiers and names: PostgreSQL takes no zero byte, and only UTF-8.
+// clean makes an identifier or a name into text that PostgreSQL accepts: UTF-8 without zero bytes.
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

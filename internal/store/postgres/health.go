@@ -9,11 +9,11 @@ import (
 // health is a [store.Health].
 type health struct{ *core }
 
-// ReadOnly is that of [store.Health]. A database that only reads now may be promoted
+// ReadOnly implements [store.Health]. A database that only reads now may be promoted
 // at any time, so it is not asked in advance.
 func (health) ReadOnly() bool { return false }
 
-// Trouble is that of [store.Health].
+// Trouble implements [store.Health].
 func (h health) Trouble() error {
 	if t := h.trouble.Load(); t != nil {
 		return *t
@@ -21,7 +21,7 @@ func (h health) Trouble() error {
 	return nil
 }
 
-// Probe is that of [store.Health].
+// Probe implements [store.Health].
 func (h health) Probe(ctx context.Context) error {
 	return h.batch(ctx, func(tx *tx) error {
 		// A lock on a row is written, and changes nothing.

@@ -21,11 +21,11 @@ const (
 	// the server that tells, and the part that text was added to, if it is about that. It
 	// is a hint; one that is lost costs the time until the next look.
 	channel = `'lathe_' || current_schema()`
-	// lookEvery is how often a server looks without being told.
+	// lookEvery is how often a server looks for events if no message comes.
 	lookEvery = 3 * time.Second
 	// gather is how long messages are gathered before anything is read.
 	gather = 10 * time.Millisecond
-	// forgetEvents removes what every server has had time to read.
+	// forgetEvents removes events that are so old that every server has read them.
 	forgetEvents = `DELETE FROM event WHERE at < clock_timestamp() - interval '15 minutes'`
 	// lockEvents is held from the numbering of events to the end of the commit, so that
 	// numbers have the order of the commits.
@@ -54,7 +54,7 @@ func (j *journal) reached(n int64) {
 	j.seen, j.begun = max(j.seen, n), true
 }
 
-// Note is that of [store.Noter].
+// Note implements [store.Noter].
 func (tx *tx) Note(facts []store.Fact) (before []store.Fact, err error) {
 	rows, err := tx.eventRows(facts)
 	if err != nil || len(rows) == 0 {
@@ -171,7 +171,7 @@ func (j *journal) note(facts []store.Fact) {
 // follower is a [store.Journal].
 type follower struct{ *core }
 
-// Abandoned is that of [store.Journal].
+// Abandoned implements [store.Journal].
 func (f follower) Abandoned(ctx context.Context) (ids []lathe.SessionID, err error) {
 	rows, err := f.pool.Query(ctx, `SELECT s.id FROM lease l JOIN session s ON s.n = l.session LEFT JOIN owner o ON o.id = l.owner
 		WHERE o.expires IS NULL OR o.expires < clock_timestamp()`)
@@ -181,7 +181,7 @@ func (f follower) Abandoned(ctx context.Context) (ids []lathe.SessionID, err err
 	return ids, f.explain(err)
 }
 
-// Follow is that of [store.Journal].
+// Follow implements [store.Journal].
 func (f follower) Follow(ctx context.Context, take func(read func(context.Context) ([]store.Fact, error)) error) {
 	if err := f.start(ctx); err != nil {
 		return
@@ -280,7 +280,8 @@ func (f follower) messages(ctx context.Context, conn *pgx.Conn) (parts []lathe.P
 	}
 }
 
-// look has what is new taken.
+// look reads the events since the last look, and what was added to the given parts, and hands
+// both to take.
 func (f follower) look(ctx context.Context, take func(func(context.Context) ([]store.Fact, error)) error, parts []lathe.PartID) {
 	err := take(func(ctx context.Context) (facts []store.Fact, err error) {
 		newest := int64(0)

@@ -153,7 +153,7 @@ type lease struct {
 	own     bool // of this server
 }
 
-// Acquire is that of [store.Leases]. The owner is that of an open database, [DB.Self].
+// Acquire implements [store.Leases]. The owner is that of an open database, [DB.Self].
 func (s leases) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner) (store.Lease, error) {
 	l := &lease{db: s.core, session: session, own: o == s.heart.self}
 	var err error

@@ -53,7 +53,7 @@ func (w *waiting) hint(n string) {
 	}
 }
 
-// Send is that of [store.Mail].
+// Send implements [store.Mail].
 func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []byte, err error) {
 	var n int64
 	err = m.batch(ctx, func(tx *tx) error {
@@ -103,7 +103,7 @@ func (m mail) answer(ctx context.Context, n int64, to store.Owner) (answer []byt
 	return answer, true, err
 }
 
-// Receive is that of [store.Mail].
+// Receive implements [store.Mail].
 func (m mail) Receive(ctx context.Context, handle func(context.Context, []byte) []byte) {
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// AddMessage is that of [store.Tx].
+// AddMessage implements [store.Tx].
 func (tx *tx) AddMessage(m *lathe.Message) error {
 	n, err := tx.insertMessage(m)
 	if err != nil {
@@ -78,7 +78,7 @@ func (tx *tx) messageRow(m *lathe.Message) (r messageRow, err error) {
 // ofSession is the number of the session whose identifier is $2.
 const ofSession = `(SELECT n FROM session WHERE id = $2)`
 
-// UpdateMessage is that of [store.Tx].
+// UpdateMessage implements [store.Tx].
 func (tx *tx) UpdateMessage(m *lathe.Message) error {
 	if err := tx.own(m.SessionID); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (tx *tx) UpdateMessage(m *lathe.Message) error {
 	return nil
 }
 
-// RemoveMessage is that of [store.Tx].
+// RemoveMessage implements [store.Tx].
 func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	err := tx.own(session)
 	if err == nil {
@@ -113,7 +113,7 @@ func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	return nil
 }
 
-// DropMessages is that of [store.Tx].
+// DropMessages implements [store.Tx].
 func (tx *tx) DropMessages(session lathe.SessionID) error {
 	err := tx.own(session)
 	if err == nil {
@@ -128,7 +128,7 @@ func (tx *tx) DropMessages(session lathe.SessionID) error {
 	return nil
 }
 
-// SetBoundary is that of [store.Tx].
+// SetBoundary implements [store.Tx].
 func (tx *tx) SetBoundary(session lathe.SessionID, seq int64) error {
 	err := tx.own(session)
 	switch {
@@ -150,7 +150,7 @@ func (tx *tx) SetBoundary(session lathe.SessionID, seq int64) error {
 // messages is a [store.MessageReader].
 type messages struct{ *core }
 
-// NewestMessage is that of [store.MessageReader].
+// NewestMessage implements [store.MessageReader].
 func (s messages) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT id FROM message WHERE session = (SELECT n FROM session WHERE id = $1) ORDER BY seq DESC LIMIT 1`, session).Scan(&id)
@@ -165,7 +165,7 @@ func (s messages) NewestMessage(ctx context.Context, session lathe.SessionID) (i
 	return id, nil
 }
 
-// HasPart is that of [store.MessageReader].
+// HasPart implements [store.MessageReader].
 func (s messages) HasPart(ctx context.Context, id lathe.PartID) (has bool, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT EXISTS (SELECT 1 FROM part WHERE id = $1)`, clean(string(id))).Scan(&has)
@@ -176,7 +176,7 @@ func (s messages) HasPart(ctx context.Context, id lathe.PartID) (has bool, err e
 	return has, nil
 }
 
-// Message is that of [store.MessageReader].
+// Message implements [store.MessageReader].
 func (s messages) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
 	var found loaded
 	err := s.read(ctx, func(v *view) (err error) {
@@ -195,7 +195,7 @@ func (s messages) Message(ctx context.Context, session lathe.SessionID, id lathe
 // page is how many messages are held in memory while streaming.
 const page = 32
 
-// Messages is that of [store.MessageReader].
+// Messages implements [store.MessageReader].
 func (s messages) Messages(ctx context.Context, session lathe.SessionID, f store.MessageFilter) iter.Seq2[lathe.Message, error] {
 	return func(yield func(lathe.Message, error) bool) {
 		before, left := f.Before, f.Limit
@@ -229,12 +229,12 @@ func (s messages) Messages(ctx context.Context, session lathe.SessionID, f store
 	}
 }
 
-// Tail is that of [store.MessageReader].
+// Tail implements [store.MessageReader].
 func (s messages) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, "")
 }
 
-// TurnTail is that of [store.MessageReader].
+// TurnTail implements [store.MessageReader].
 func (s messages) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, ` AND NOT ((kind = '`+codec.KindStepFinish+`' OR (kind = '`+codec.KindStepStart+`' AND seq = 1))
 		AND message < coalesce((SELECT n FROM message WHERE session = (SELECT session FROM message WHERE n = ($1::bigint[])[1])

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// PutPart is that of [store.Tx].
+// PutPart implements [store.Tx].
 func (tx *tx) PutPart(p *lathe.Part) error {
 	err := tx.own(p.SessionID)
 	if err == nil {
@@ -100,7 +100,7 @@ func (tx *tx) partRow(p *lathe.Part) (r newPartRow, err error) {
 	return r, err
 }
 
-// RemovePart is that of [store.Tx].
+// RemovePart implements [store.Tx].
 func (tx *tx) RemovePart(id lathe.PartID) error {
 	var session lathe.SessionID
 	err := tx.row(`SELECT s.id FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session WHERE p.id = $1`, id).Scan(&session)

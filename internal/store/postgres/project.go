@@ -20,7 +20,7 @@ func projectArgs(p *lathe.Project) ([]any, error) {
 	return []any{clean(p.ID), clean(p.Worktree), p.VCS, codec.Millis(p.Created), codec.Millis(p.Updated), data}, err
 }
 
-// PutProject is that of [store.Tx].
+// PutProject implements [store.Tx].
 func (tx *tx) PutProject(p lathe.Project) error {
 	args, err := projectArgs(&p)
 	if err == nil {
@@ -35,7 +35,7 @@ func (tx *tx) PutProject(p lathe.Project) error {
 	return nil
 }
 
-// UpdateProject is that of [store.Tx].
+// UpdateProject implements [store.Tx].
 func (tx *tx) UpdateProject(id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
 	p, err = scanProject(tx.row(`SELECT `+projectColumns+` FROM project WHERE id = $1 FOR UPDATE`, clean(id)))
 	if err != nil {
@@ -65,7 +65,7 @@ func scanProject(row pgx.Row) (p lathe.Project, err error) {
 	return p, codec.ParseProject(data, &p)
 }
 
-// Project is that of [store.ProjectReader].
+// Project implements [store.ProjectReader].
 func (s projects) Project(ctx context.Context, id string) (p lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = $1`, clean(id)))
@@ -77,7 +77,7 @@ func (s projects) Project(ctx context.Context, id string) (p lathe.Project, err 
 	return p, nil
 }
 
-// Projects is that of [store.ProjectReader].
+// Projects implements [store.ProjectReader].
 func (s projects) Projects(ctx context.Context) (out []lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.rows(func(row pgx.Row) error {

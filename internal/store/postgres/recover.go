@@ -12,7 +12,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// Recover is that of [store.Tx]. The lease of an owner that is gone goes first, so that
+// Recover implements [store.Tx]. The lease of an owner that is gone goes first, so that
 // it is refused if it comes back.
 func (tx *tx) Recover(session lathe.SessionID, self store.Owner) (changed []lathe.Part, err error) {
 	// Nobody takes the lease in between.
@@ -42,7 +42,7 @@ func (tx *tx) Recover(session lathe.SessionID, self store.Owner) (changed []lath
 	return changed, nil
 }
 
-// Unclosed is that of [store.SessionReader].
+// Unclosed implements [store.SessionReader].
 func (s sessions) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.rows(func(row pgx.Row) error {

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// SetTodos is that of [store.Tx].
+// SetTodos implements [store.Tx].
 func (tx *tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 	data, err := codec.Todos(todos)
 	if err == nil {
@@ -27,7 +27,7 @@ func (tx *tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 	return nil
 }
 
-// Todos is that of [store.SessionReader].
+// Todos implements [store.SessionReader].
 func (s sessions) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
 	err = s.read(ctx, func(v *view) error {
 		d, ok, err := v.document(`SELECT t.data, NULL FROM session s JOIN todo t ON t.session = s.n WHERE s.id = $1`, session)
@@ -54,7 +54,7 @@ func (v *view) document(query string, args ...any) (d document, ok bool, err err
 	return d, err == nil, err
 }
 
-// SetDiffs is that of [store.Tx].
+// SetDiffs implements [store.Tx].
 func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
 	var e codec.Encoder
 	var blobs []string
@@ -76,7 +76,7 @@ func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs [
 	return nil
 }
 
-// Diffs is that of [store.SessionReader].
+// Diffs implements [store.SessionReader].
 func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) (out []lathe.FileDiff, err error) {
 	err = s.read(ctx, func(v *view) error {
 		d, ok, err := v.document(`SELECT d.data, d.blobs FROM session s JOIN session_diff d ON d.session = s.n
@@ -96,7 +96,7 @@ func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message la
 	return out, nil
 }
 
-// SetValue is that of [store.Tx].
+// SetValue implements [store.Tx].
 func (tx *tx) SetValue(session lathe.SessionID, key string, value []byte) error {
 	err := tx.own(session)
 	if err == nil {
@@ -109,7 +109,7 @@ func (tx *tx) SetValue(session lathe.SessionID, key string, value []byte) error 
 	return nil
 }
 
-// Value is that of [store.SessionReader].
+// Value implements [store.SessionReader].
 func (s sessions) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
 	err = s.read(ctx, func(v *view) error {
 		d, _, err := v.document(`SELECT d.data, NULL FROM session s JOIN session_value d ON d.session = s.n
@@ -123,7 +123,7 @@ func (s sessions) Value(ctx context.Context, session lathe.SessionID, key string
 	return value, nil
 }
 
-// PutApproval is that of [store.Tx].
+// PutApproval implements [store.Tx].
 func (tx *tx) PutApproval(owner string, r lathe.Rule) error {
 	_, err := tx.exec(`INSERT INTO approval (project, permission, pattern, action, created) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (project, permission, pattern) DO UPDATE SET n = excluded.n, action = excluded.action, created = excluded.created`,
@@ -134,7 +134,7 @@ func (tx *tx) PutApproval(owner string, r lathe.Rule) error {
 	return nil
 }
 
-// DeleteApproval is that of [store.Tx].
+// DeleteApproval implements [store.Tx].
 func (tx *tx) DeleteApproval(owner string, r lathe.Rule) error {
 	_, err := tx.exec(`DELETE FROM approval WHERE project = $1 AND permission = $2 AND pattern = $3`, clean(owner), clean(r.Permission), clean(r.Pattern))
 	if err != nil {
@@ -143,7 +143,7 @@ func (tx *tx) DeleteApproval(owner string, r lathe.Rule) error {
 	return nil
 }
 
-// Approvals is that of [store.ProjectReader].
+// Approvals implements [store.ProjectReader].
 func (s projects) Approvals(ctx context.Context, owner string) (out []lathe.Rule, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.rows(func(row pgx.Row) error {

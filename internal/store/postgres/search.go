@@ -37,7 +37,7 @@ const (
 // searcher is a [store.Searcher].
 type searcher struct{ *core }
 
-// Index is that of [store.Searcher]. Several servers may do it at once.
+// Index implements [store.Searcher]. Several servers may do it at once.
 func (s searcher) Index(ctx context.Context) (total int, err error) {
 	for {
 		n := 0
@@ -54,7 +54,7 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 	}
 }
 
-// Unindexed is that of [store.Searcher].
+// Unindexed implements [store.Searcher].
 func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
@@ -180,7 +180,7 @@ func term(text string, prefix bool) string {
 	return "(" + strings.Join(found, " <-> ") + ")"
 }
 
-// Search is that of [store.Searcher].
+// Search implements [store.Searcher].
 func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	expr := matchExpr(strings.ToValidUTF8(query, " "))
 	if expr == "" {

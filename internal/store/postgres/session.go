@@ -36,7 +36,7 @@ func (c *core) pack(doc []byte) []byte {
 	return doc
 }
 
-// CreateSession is that of [store.Tx].
+// CreateSession implements [store.Tx].
 func (tx *tx) CreateSession(ses lathe.Session) error {
 	doc, err := tx.sessionDoc(&ses)
 	if err == nil {
@@ -64,7 +64,7 @@ func sessionArgs(s *lathe.Session, doc document) []any {
 		codec.Millis(s.Created), codec.Millis(s.Updated), codec.Millis(s.Archived), doc.data, doc.blobs}
 }
 
-// Session is that of [store.SessionReader].
+// Session implements [store.SessionReader].
 func (s sessions) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
 	err = s.read(ctx, func(v *view) error {
 		ses, err = v.session(id)
@@ -127,7 +127,7 @@ func (v *view) sessions(query string, args ...any) (out []lathe.Session, damages
 	return out, damages, nil
 }
 
-// UpdateSession is that of [store.Tx].
+// UpdateSession implements [store.Tx].
 func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
 	if err := tx.own(id); err != nil {
 		return lathe.Session{}, err
@@ -179,7 +179,7 @@ func (c *conditions) where() string {
 	return " WHERE " + strings.Join(c.conds, " AND ")
 }
 
-// Sessions is that of [store.SessionReader].
+// Sessions implements [store.SessionReader].
 func (s sessions) Sessions(ctx context.Context, f store.SessionFilter) (out []lathe.Session, err error) {
 	var c conditions
 	c.add(f.ProjectID != "", "project = ?", clean(f.ProjectID))
@@ -208,7 +208,7 @@ func (s sessions) Sessions(ctx context.Context, f store.SessionFilter) (out []la
 // maxDepth bounds the nesting of sessions, so that a loop of parents ends.
 const maxDepth = 64
 
-// DeleteSession is that of [store.Tx].
+// DeleteSession implements [store.Tx].
 func (tx *tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error) {
 	if err := tx.own(id); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ const copiedKey = "copied"
 // own is the condition that a message m of a session s is not a copy.
 const own = ` AND m.seq > coalesce((SELECT convert_from(v.data, 'UTF8')::bigint FROM session_value v WHERE v.session = s.n AND v.key = '` + copiedKey + `'), 0)`
 
-// SetCopied is that of [store.Tx].
+// SetCopied implements [store.Tx].
 func (tx *tx) SetCopied(session lathe.SessionID, seq int64) error {
 	return tx.SetValue(session, copiedKey, strconv.AppendInt(nil, seq, 10))
 }
@@ -28,7 +28,7 @@ func (tx *tx) SetCopied(session lathe.SessionID, seq int64) error {
 // stats is a [store.Stats].
 type stats struct{ *core }
 
-// Answers is that of [store.Stats].
+// Answers implements [store.Stats].
 func (s stats) Answers(ctx context.Context, since time.Time, fn func(store.Answer) error) error {
 	err := s.read(ctx, func(v *view) error {
 		// A removed answer that was imported again counts once.
@@ -58,7 +58,7 @@ func (s stats) Answers(ctx context.Context, since time.Time, fn func(store.Answe
 	return nil
 }
 
-// ToolUses is that of [store.Stats].
+// ToolUses implements [store.Stats].
 func (s stats) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
 	bare := codec.Decoder{Load: func(codec.Ref) (string, error) { return "", nil }}
 	err := s.read(ctx, func(v *view) error {

@@ -20,7 +20,7 @@ type streams struct{ *core }
 // notAnothers is the condition that no other server ($1) has the lease of a part p.
 const notAnothers = `NOT EXISTS (SELECT 1 FROM lease l JOIN message m ON m.session = l.session WHERE m.n = p.message AND l.owner <> $1)`
 
-// AppendText is that of [store.Streams].
+// AppendText implements [store.Streams].
 func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
 	var have int64
 	err := s.once(ctx, func(ctx context.Context) error {
@@ -105,7 +105,7 @@ func (p *progress) of(part lathe.PartID) *showing {
 	return p.m[part]
 }
 
-// SaveProgress is that of [store.Streams].
+// SaveProgress implements [store.Streams].
 func (s streams) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	call, ok := p.Body.(*lathe.ToolCall)
 	if !ok {

@@ -82,7 +82,7 @@ type tx struct {
 // writer is a [store.Writer].
 type writer struct{ *core }
 
-// Batch is that of [store.Writer].
+// Batch implements [store.Writer].
 func (w writer) Batch(ctx context.Context, fn func(store.Tx) error) error {
 	return w.batch(ctx, func(tx *tx) error { return fn(tx) })
 }

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// AddMessage is that of [store.Tx].
+// AddMessage implements [store.Tx].
 func (tx *tx) AddMessage(m *lathe.Message) error {
 	n, err := tx.insertMessage(m)
 	if err != nil {
@@ -92,7 +92,7 @@ func (tx *tx) messageRow(m *lathe.Message) (r messageRow, err error) {
 	return r, err
 }
 
-// UpdateMessage is that of [store.Tx].
+// UpdateMessage implements [store.Tx].
 func (tx *tx) UpdateMessage(m *lathe.Message) error {
 	if m.Damage != "" {
 		return tx.change(`UPDATE message SET open = 0 WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, m.ID, m.SessionID)
@@ -109,7 +109,7 @@ func (tx *tx) UpdateMessage(m *lathe.Message) error {
 	return nil
 }
 
-// RemoveMessage is that of [store.Tx].
+// RemoveMessage implements [store.Tx].
 func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	err := spending{tx}.keep(session, id)
 	if err == nil {
@@ -121,7 +121,7 @@ func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	return nil
 }
 
-// SetBoundary is that of [store.Tx].
+// SetBoundary implements [store.Tx].
 func (tx *tx) SetBoundary(session lathe.SessionID, seq int64) error {
 	var err error
 	if seq == 0 {

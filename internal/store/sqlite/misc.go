@@ -52,7 +52,7 @@ func (s sessions) document(ctx context.Context, decode func([]byte) error, query
 	})
 }
 
-// SetDiffs is that of [store.Tx].
+// SetDiffs implements [store.Tx].
 func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
 	var e codec.Encoder
 	var blobs sql.NullString
@@ -86,7 +86,7 @@ func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message la
 	return out, nil
 }
 
-// PutApproval is that of [store.Tx].
+// PutApproval implements [store.Tx].
 func (tx *tx) PutApproval(project string, r lathe.Rule) error {
 	_, err := tx.exec(`INSERT OR REPLACE INTO approval (project, permission, pattern, action, created)
 		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), codec.Millis(tx.db.now()))

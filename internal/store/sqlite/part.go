@@ -57,7 +57,7 @@ func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) 
 	return body, "", nil
 }
 
-// PutPart is that of [store.Tx].
+// PutPart implements [store.Tx].
 func (tx *tx) PutPart(p *lathe.Part) error {
 	if err := tx.putPart(p); err != nil {
 		return fmt.Errorf("store part %s: %w", p.ID, err)
@@ -140,7 +140,7 @@ func (tx *tx) partRow(p *lathe.Part) (r newPartRow, err error) {
 	return r, err
 }
 
-// RemovePart is that of [store.Tx].
+// RemovePart implements [store.Tx].
 func (tx *tx) RemovePart(id lathe.PartID) error {
 	var n, rev int64
 	err := tx.row(`DELETE FROM part WHERE id = ? RETURNING n, rev`, id).Scan(&n, &rev)

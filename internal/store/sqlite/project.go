@@ -11,7 +11,7 @@ import (
 // projects is a [store.ProjectReader].
 type projects struct{ *core }
 
-// PutProject is that of [store.Tx].
+// PutProject implements [store.Tx].
 func (tx *tx) PutProject(p lathe.Project) error {
 	data, err := codec.Project(&p)
 	if err == nil {

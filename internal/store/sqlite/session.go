@@ -18,7 +18,7 @@ type sessions struct{ *core }
 
 const sessionColumns = `id, project, parent, directory, title, created, updated, archived, data`
 
-// CreateSession is that of [store.Tx].
+// CreateSession implements [store.Tx].
 func (tx *tx) CreateSession(ses lathe.Session) error {
 	data, blobs, err := tx.sessionRow(&ses)
 	if err == nil {
@@ -110,7 +110,7 @@ func (v *view) decoder() codec.Decoder {
 	return codec.Decoder{Load: v.db.blobs.Load, Damage: &codec.Damage{}}
 }
 
-// UpdateSession is that of [store.Tx].
+// UpdateSession implements [store.Tx].
 func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
 	ses, err := tx.wholeSession(id)
 	if err != nil {

@@ -156,7 +156,7 @@ type tx struct {
 // writer is a [store.Writer].
 type writer struct{ *core }
 
-// Batch is that of [store.Writer].
+// Batch implements [store.Writer].
 func (s writer) Batch(ctx context.Context, fn func(store.Tx) error) error {
 	return s.batch(ctx, func(tx *tx) error { return fn(tx) })
 }

@@ -33,7 +33,7 @@ func (c *core) saveBlobs(blobs map[string]string) (sql.NullString, error) {
 // upkeep is a [store.Upkeep].
 type upkeep struct{ *core }
 
-// Sweep is that of [store.Upkeep]. Blobs older than the database stay: they belong
+// Sweep implements [store.Upkeep]. Blobs older than the database stay: they belong
 // to a database that is gone, and may come back.
 func (s upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 	err = s.batch(ctx, func(tx *tx) error {

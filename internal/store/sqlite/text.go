@@ -80,7 +80,7 @@ func (x *texts) add(p *lathe.Part, id local.Text) error {
 // streams is a [store.Streams].
 type streams struct{ *core }
 
-// AppendText is that of [store.Streams].
+// AppendText implements [store.Streams].
 func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -147,7 +147,7 @@ func (s streams) find(ctx context.Context, part lathe.PartID) (*openText, error)
 // maxProgress is the size from which a progress file is moved into the row.
 const maxProgress = 512 << 10
 
-// SaveProgress is that of [store.Streams].
+// SaveProgress implements [store.Streams].
 func (s streams) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -10,7 +10,7 @@ import (
 // health is a [store.Health].
 type health struct{ *core }
 
-// ReadOnly is that of [store.Health].
+// ReadOnly implements [store.Health].
 func (s health) ReadOnly() bool { return s.onlyReads }
 
 // Trouble returns why nothing can be stored at the moment: a [store.ErrFull] or a

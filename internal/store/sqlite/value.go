@@ -10,7 +10,7 @@ import (
 	"lathe"
 )
 
-// SetValue is that of [store.Tx].
+// SetValue implements [store.Tx].
 func (tx *tx) SetValue(session lathe.SessionID, key string, value []byte) error {
 	err := tx.change(`INSERT INTO session_value (session, key, data) SELECT n, ?, ? FROM session WHERE id = ?
 		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, tx.db.packer.Pack(value), session)

@@ -1,6 +1,6 @@
 // Package attend tells a person who looks elsewhere how things stand: by a notification of
-// the terminal, its bell, the title of its window, and the progress in the taskbar. Texts
-// are made harmless here, whatever they hold.
+// the terminal, its bell, the title of its window, and the progress in the taskbar. Control
+// characters and escape sequences in the texts are removed here.
 package attend
 
 import (

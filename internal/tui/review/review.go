@@ -162,7 +162,7 @@ func newConfirm(title string, text func(look.Look) []styled.Line, can bool, yes 
 	return c
 }
 
-// Key answers.
+// Key gives the answer that a key stands for; escape closes the question.
 func (c *confirm) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	stroke := dialog.Stroke(k)
 	if stroke == "esc" || stroke == "ctrl+c" {
@@ -171,7 +171,7 @@ func (c *confirm) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	return c.answer(c.Press(stroke))
 }
 
-// Click answers, if the answer is marked.
+// Click marks an answer, or gives the one that is marked.
 func (c *confirm) Click(_ dialog.Host, y int) tea.Msg { return c.answer(c.Hit(y)) }
 
 func (c *confirm) answer(i int, given bool) tea.Msg {
