@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
 	"lathe"
 	"lathe/internal/builtin"
@@ -59,6 +60,9 @@ func (s sessions) onlyBelow(ctx context.Context, child lathe.Session, w project.
 			return nil, err
 		}
 		for _, sess := range list {
+			if sess.Created.Before(child.Created.Truncate(time.Millisecond)) {
+				continue // it was in an earlier worktree of that name
+			}
 			above, err := s.ancestors(ctx, sess)
 			if err != nil {
 				return nil, err

@@ -132,3 +132,31 @@ func TestRemovedWorktreeIsMadeAgain(t *testing.T) {
 		t.Errorf("after the merge (-want +got):\n%s\n%s", d, p.tools(id))
 	}
 }
+
+// TestEarlierWorktreeOfTheName holds that sessions whose worktree is gone do not keep a later
+// one of the same name.
+func TestEarlierWorktreeOfTheName(t *testing.T) {
+	p := newPlay(t, map[string]string{"repo/a.txt": "a\n"}, func(req *llm.Request) say {
+		switch text := last(req); text {
+		case "change", "look":
+			u := inWorktree("the "+text, false)
+			u.args["description"] = "same name"
+			return say{calls: []use{u}}
+		case "the change":
+			return say{calls: []use{{"write", args{"filePath": "b.txt", "content": "b\n"}}}}
+		}
+		return say{text: "ok"}
+	}).open()
+	id := p.session(lathe.Rule{Permission: "*", Pattern: "*", Action: lathe.Allow})
+	p.prompt(id, session.Prompt{}, "change")
+	children, err := p.svc.Children(t.Context(), id)
+	if err != nil || len(children) != 1 {
+		t.Fatalf("children %v, %v", children, err)
+	}
+	p.git("worktree", "remove", "--force", children[0].Directory)
+	p.git("branch", "-D", "lathe/same-name")
+	p.prompt(id, session.Prompt{}, "look")
+	if d := cmp.Diff([]string(nil), p.worktrees()); d != "" {
+		t.Errorf("worktrees (-want +got):\n%s\n%s", d, p.tools(id))
+	}
+}
