@@ -166,6 +166,27 @@ func TestKillDurable(t *testing.T) {
 	t.Logf("killed: %v", killed)
 }
 
+// TestFirstStartsAtOnce holds that several processes can make the database at the same moment.
+func TestFirstStartsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model("anthropic", nil)
+	for range 40 {
+		if err := os.RemoveAll(filepath.Join(w.home, "data")); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if r := w.run("session", "list"); r.code != 0 {
+					t.Errorf("exit code %d\n%s", r.code, r.stderr)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 // TestTwoAtOnce lets two processes work on one data directory, each with runs of
 // its own; then one meets a session that the other has.
 func TestTwoAtOnce(t *testing.T) {

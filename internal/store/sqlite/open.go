@@ -17,6 +17,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"lathe"
 	"lathe/internal/store/local"
@@ -140,7 +142,7 @@ func (s opener) connect(ctx context.Context) (err error) {
 		return err
 	}
 	s.writer.SetMaxOpenConns(1)
-	if s.conn, err = s.writer.Conn(ctx); err != nil {
+	if s.conn, err = s.first(ctx); err != nil {
 		s.writer.Close()
 		return err
 	}
@@ -151,6 +153,23 @@ func (s opener) connect(ctx context.Context) (err error) {
 	s.reader.SetMaxIdleConns(readers)
 	s.reader.SetConnMaxIdleTime(0)
 	return nil
+}
+
+// first opens the connection that writes. Several processes may open a new database at the
+// same moment: the switch to the log needs it alone, and SQLite then refuses at once what
+// it was told to wait for, since both could wait for each other.
+func (s opener) first(ctx context.Context) (*sql.Conn, error) {
+	for end := time.Now().Add(busyLimit); ; {
+		conn, err := s.writer.Conn(ctx)
+		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 func (s opener) version(ctx context.Context) (v int, err error) {
