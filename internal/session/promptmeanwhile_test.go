@@ -136,18 +136,22 @@ func TestPromptWhileCompacting(t *testing.T) {
 	}
 }
 
-// What is said while a turn is being stopped is answered when it has stopped; what
-// was waiting before is refused, and says so.
-func TestPromptWhileStopping(t *testing.T) {
+// heldAt opens a service whose model holds the answer to a prompt that contains word.
+func heldAt(t *testing.T, word string) (*held, *play) {
 	h := newHeld()
-	p := newPlay(t, nil, nil)
-	p.answer = func(req *llm.Request) say {
-		if strings.Contains(last(req), "first") {
+	p := newPlay(t, nil, func(req *llm.Request) say {
+		if strings.Contains(last(req), word) {
 			h.wait()
 		}
 		return say{text: "done"}
-	}
-	p.open()
+	})
+	return h, p.open()
+}
+
+// What is said while a turn is being stopped is answered when it has stopped; what
+// was waiting before is refused, and says so.
+func TestPromptWhileStopping(t *testing.T) {
+	h, p := heldAt(t, "first")
 	id := p.session()
 	_, first := p.send(id, "first")
 	<-h.here
@@ -262,15 +266,7 @@ func TestUnreadableSession(t *testing.T) {
 // A moment without disk space ends the turn that falls into it and nothing else:
 // when there is space again its answer is stored, and the session is free.
 func TestDiskFull(t *testing.T) {
-	h := newHeld()
-	p := newPlay(t, nil, nil)
-	p.answer = func(req *llm.Request) say {
-		if strings.Contains(last(req), "first") {
-			h.wait()
-		}
-		return say{text: "done"}
-	}
-	p.open()
+	h, p := heldAt(t, "first")
 	id, other := p.session(), p.session()
 	_, first := p.send(id, "first")
 	<-h.here
@@ -336,15 +332,7 @@ func TestDiskFull(t *testing.T) {
 // A fork of a session that works has what is done, whatever waits in it; nothing in
 // it seems to run.
 func TestForkWhileBusy(t *testing.T) {
-	h := newHeld()
-	p := newPlay(t, nil, nil)
-	p.answer = func(req *llm.Request) say {
-		if strings.Contains(last(req), "second") {
-			h.wait()
-		}
-		return say{text: "done"}
-	}
-	p.open()
+	h, p := heldAt(t, "second")
 	id := p.session()
 	p.prompt(id, session.Prompt{}, "first")
 	_, second := p.send(id, "second")
