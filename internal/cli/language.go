@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,20 +17,29 @@ import (
 func speak(env *console.Env, root *cobra.Command) {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if l := env.Language(); l != say.English {
-			translate(l, cmd)
+		l := env.Language()
+		if l == say.English {
+			show(cmd, args)
+			return
 		}
-		show(cmd, args)
+		translate(l, cmd)
+		if about := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)); about != "" {
+			fmt.Fprintln(cmd.OutOrStdout(), about+"\n")
+		}
+		fmt.Fprint(cmd.OutOrStdout(), inLanguage(l, cmd.UsageString(), cmd.CommandPath()))
 	})
 }
 
-// headings are what the template of a help has of its own.
+// headings are lines that the library of commands writes into a help by itself.
 var headings = [...]string{
 	"Usage:", "Aliases:", "Examples:", "Available Commands:", "Global Flags:", "Additional help topics:", "Additional Commands:",
-	"Flags:", `Use "{{.CommandPath}} [command] --help" for more information about a command.`,
+	"Flags:", moreHelp,
 }
 
-// translate puts the help of a command into a language.
+// moreHelp ends the help of a command that has others below it.
+const moreHelp = `Use "{{.CommandPath}} [command] --help" for more information about a command.`
+
+// translate puts what we wrote about a command into a language.
 func translate(l say.Language, cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.Short, cmd.Long = l.Text(cmd.Short), l.Text(cmd.Long)
@@ -38,12 +49,20 @@ func translate(l say.Language, cmd *cobra.Command) {
 	usage := func(f *pflag.Flag) { f.Usage = l.Text(f.Usage) }
 	cmd.LocalFlags().VisitAll(usage)
 	cmd.InheritedFlags().VisitAll(usage)
-	template := cmd.UsageTemplate()
-	for _, h := range headings {
-		template = strings.ReplaceAll(template, "\n"+h, "\n"+l.Text(h))
-		if rest, ok := strings.CutPrefix(template, h); ok {
-			template = l.Text(h) + rest
+}
+
+// inLanguage translates the headings of a usage text. It changes the text and not the
+// library's template: whatever can run a template keeps every exported method of the
+// program in the binary, since a template may name any of them, which costs some MiB.
+func inLanguage(l say.Language, usage, path string) string {
+	named := func(text string) string { return strings.ReplaceAll(text, "{{.CommandPath}}", path) }
+	lines := strings.Split(usage, "\n")
+	for i, line := range lines {
+		for _, h := range headings {
+			if line == named(h) {
+				lines[i] = named(l.Text(h))
+			}
 		}
 	}
-	cmd.SetUsageTemplate(template)
+	return strings.Join(lines, "\n")
 }
