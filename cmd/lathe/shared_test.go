@@ -207,7 +207,14 @@ func TestAnyServerServes(t *testing.T) {
 	b.call("POST", "/permission/"+asked("echo allowed")+"/reply", `{"reply":"once"}`)
 	id := asked("touch began")
 	b.call("POST", "/session/"+ses.ID+"/prompt_async", prompt("and this, from the other server"))
-	b.call("POST", "/permission/"+id+"/reply", `{"reply":"once"}`)
+	late := w.peer("late", store) // it has heard of nothing
+	if waits := string(late.call("GET", "/permission", "")); !strings.Contains(waits, id) {
+		t.Errorf("on a server that started later there waits %s", waits)
+	}
+	if status := string(late.call("GET", "/session/status", "")); !strings.Contains(status, ses.ID) {
+		t.Errorf("on a server that started later the session is %s", status)
+	}
+	late.call("POST", "/permission/"+id+"/reply", `{"reply":"once"}`)
 	w.await("began")
 	b.call("POST", "/session/"+ses.ID+"/abort", "")
 	hears(t, heard, `"session.status"`, ses.ID, `"idle"`)

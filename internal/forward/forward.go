@@ -11,8 +11,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -77,29 +79,72 @@ func (f *Forwarder) take(env lathe.Envelope) {
 	}
 }
 
-// sessionOf returns the session that a request would change, or "".
-func (f *Forwarder) sessionOf(r *http.Request) lathe.SessionID {
+// subject is what a request would change: a session, or what waits for an answer.
+type subject struct {
+	session lathe.SessionID
+	list    string // the route that lists asks like this one; "" for a session
+	ask     lathe.AskID
+}
+
+// subjectOf returns what a request would change; nothing if it only reads.
+func subjectOf(r *http.Request) subject {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
-		return ""
+		return subject{}
 	}
 	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/lathe"), "/"), "/")
 	if len(path) < 2 {
-		return ""
+		return subject{}
 	}
 	switch path[0] {
 	case "session":
-		return lathe.SessionID(path[1])
+		return subject{session: lathe.SessionID(path[1])}
 	case "permission", "question":
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.asks[lathe.AskID(path[1])]
+		return subject{list: "/" + path[0], ask: lathe.AskID(path[1])}
 	}
-	return ""
+	return subject{}
+}
+
+// sessionOf returns the session that a request would change, or "".
+func (f *Forwarder) sessionOf(r *http.Request) lathe.SessionID {
+	about := subjectOf(r)
+	if about.list == "" {
+		return about.session
+	}
+	f.mu.Lock()
+	id, known := f.asks[about.ask]
+	f.mu.Unlock()
+	if !known {
+		id = f.askedBefore(r, about)
+	}
+	return id
+}
+
+// askedBefore looks at the other servers for an ask that is older than this one.
+func (f *Forwarder) askedBefore(r *http.Request, about subject) (id lathe.SessionID) {
+	list := r.Clone(r.Context())
+	list.Method = http.MethodGet
+	list.URL.Path, list.URL.RawPath = about.list, ""
+	for _, body := range f.Gather(list) {
+		var waiting []struct {
+			ID        lathe.AskID     `json:"id"`
+			SessionID lathe.SessionID `json:"sessionID"`
+		}
+		if json.Unmarshal(body, &waiting) != nil {
+			continue
+		}
+		for _, w := range waiting {
+			if w.ID == about.ask {
+				id = w.SessionID
+			}
+		}
+	}
+	return id
 }
 
 // Serve has a request done by the server that holds its session, and reports whether
-// there was such a server.
-func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+// there was such a server. May is asked whether the caller may use the session's
+// directory.
+func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error) {
 	id := f.sessionOf(r)
 	if id == "" {
 		return false, nil
@@ -108,21 +153,20 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request) (done bool, er
 	if err != nil || !held || h.Owner == f.o.Self {
 		return false, err
 	}
+	sess, err := f.o.Store.Session(r.Context(), id)
+	if err == nil {
+		err = may(sess.Directory)
+	}
+	if err != nil {
+		return true, err
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return true, err
 	}
-	letter, err := json.Marshal(request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
+	a, err := f.send(r.Context(), h.Owner, request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
 	if err != nil {
 		return true, err
-	}
-	raw, err := f.o.Store.Mail.Send(r.Context(), h.Owner, letter)
-	if err != nil {
-		return true, err
-	}
-	var a answer
-	if err := json.Unmarshal(raw, &a); err != nil || a.Status == 0 {
-		return true, lathe.Errorf(lathe.CodeUnavailable, "try again", "%s could not do it", h.Name)
 	}
 	for name, values := range a.Header {
 		w.Header()[name] = values
@@ -130,6 +174,53 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request) (done bool, er
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body) // the client has left
 	return true, nil
+}
+
+// send has another server do a request.
+func (f *Forwarder) send(ctx context.Context, to store.Owner, in request) (a answer, err error) {
+	letter, err := json.Marshal(in)
+	if err != nil {
+		return a, err
+	}
+	raw, err := f.o.Store.Mail.Send(ctx, to, letter)
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(raw, &a); err != nil || a.Status == 0 {
+		return a, lathe.Errorf(lathe.CodeUnavailable, "try again", "%s could not do it", to.Name)
+	}
+	return a, nil
+}
+
+// gatherTime bounds how long the others are waited for: a list with what is known serves
+// a person better than none.
+const gatherTime = 2 * time.Second
+
+// Gather sends a request that only reads to all other servers that are at work, and returns
+// what those answer that can.
+func (f *Forwarder) Gather(r *http.Request) [][]byte {
+	ctx, cancel := context.WithTimeout(r.Context(), gatherTime)
+	defer cancel()
+	others, err := f.o.Store.Mail.Others(ctx)
+	if err != nil {
+		f.o.Log.Warn("what waits on other servers is not known", "err", err)
+		return nil
+	}
+	answers := make([][]byte, len(others))
+	var wg sync.WaitGroup
+	for i, to := range others {
+		wg.Go(func() {
+			a, err := f.send(ctx, to, request{http.MethodGet, r.URL.RequestURI(), passed(r.Header), nil})
+			switch {
+			case err != nil:
+				f.o.Log.Warn("another server did not answer", "server", to.Name, "err", err)
+			case a.Status == http.StatusOK:
+				answers[i] = a.Body
+			}
+		})
+	}
+	wg.Wait()
+	return slices.DeleteFunc(answers, func(b []byte) bool { return b == nil })
 }
 
 // request is a request as it is sent to another server.

@@ -1,17 +1,43 @@
 package forward
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http/httptest"
 	"testing"
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/store"
 )
+
+var other = store.Owner{ID: "o", Name: "the other"}
+
+// others is one other server, with an ask that waits in /d, and one that does not answer.
+type others struct{ store.Mail }
+
+func (others) Others(context.Context) ([]store.Owner, error) {
+	return []store.Owner{other, {ID: "gone", Name: "gone"}}, nil
+}
+
+func (others) Send(_ context.Context, to store.Owner, body []byte) ([]byte, error) {
+	var r request
+	if err := json.Unmarshal(body, &r); err != nil || to != other {
+		return nil, errors.Join(err, store.ErrAway)
+	}
+	a := answer{Status: 200, Body: []byte(`[]`)}
+	if r.Method == "GET" && r.URI == "/permission?directory=%2Fd" {
+		a.Body = []byte(`[{"id":"per_old","sessionID":"ses_old"}]`)
+	}
+	return json.Marshal(a)
+}
 
 // What changes a session goes where that is held; reading does not.
 func TestSessionOfARequest(t *testing.T) {
 	b := bus.New(bus.Options{})
-	f := New(Options{Bus: b})
+	f := New(Options{Bus: b, Store: &store.Store{Mail: others{}}, Log: slog.New(slog.DiscardHandler)})
 	defer f.Close()
 	b.Publish("/d", lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_p"}})
 	b.Publish("/d", lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_q"}})
@@ -29,6 +55,8 @@ func TestSessionOfARequest(t *testing.T) {
 		{"POST", "/permission/per_1/reply", "ses_p"},
 		{"POST", "/question/que_1/reject", "ses_q"},
 		{"POST", "/permission/per_2/reply", ""},
+		{"POST", "/permission/per_old/reply?directory=%2Fd", "ses_old"}, // asked before this server started
+		{"POST", "/question/per_old/reply", ""},
 		{"GET", "/session/ses_1/message", ""},
 		{"POST", "/session", ""},
 		{"POST", "/config", ""},
@@ -37,5 +65,42 @@ func TestSessionOfARequest(t *testing.T) {
 		if got := f.sessionOf(httptest.NewRequest(tt.method, tt.path, nil)); got != tt.want {
 			t.Errorf("%s %s is about %q, want %q", tt.method, tt.path, got, tt.want)
 		}
+	}
+}
+
+// held is a session in /d that the other server holds.
+type held struct {
+	store.Leases
+	store.SessionReader
+}
+
+func (held) Holder(context.Context, lathe.SessionID) (store.Holder, bool, error) {
+	return store.Holder{Owner: other}, true, nil
+}
+
+func (held) Session(_ context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return lathe.Session{ID: id, Directory: "/d"}, nil
+}
+
+// Who may not use a directory here does not get at it through another server.
+func TestServeWhereTheCallerMay(t *testing.T) {
+	s := &store.Store{Mail: others{}, Leases: held{}, SessionReader: held{}}
+	f := New(Options{Bus: bus.New(bus.Options{}), Store: s, Log: slog.New(slog.DiscardHandler)})
+	defer f.Close()
+	refused := errors.New("refused")
+	r := httptest.NewRequest("POST", "/session/ses_1/abort", nil)
+	done, err := f.Serve(httptest.NewRecorder(), r, func(dir string) error {
+		if dir != "/d" {
+			t.Errorf("asked about %q", dir)
+		}
+		return refused
+	})
+	if !done || !errors.Is(err, refused) {
+		t.Errorf("got %v, %v", done, err)
+	}
+	w := httptest.NewRecorder()
+	done, err = f.Serve(w, r, func(string) error { return nil })
+	if !done || err != nil || w.Body.String() != "[]" {
+		t.Errorf("got %v, %v, %q", done, err, w.Body)
 	}
 }

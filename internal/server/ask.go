@@ -15,7 +15,7 @@ func (c asks) permissionList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAsks(c.s.opts.Service.Instances.Asks(c.ctx(), dir)), nil
+	return c.withOthers(wire.EncodeAsks(c.s.opts.Service.Instances.Asks(c.ctx(), dir))), nil
 }
 
 func (c asks) permissionReply() (any, error) {
@@ -61,7 +61,7 @@ func (c asks) questionList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeQuestionAsks(c.s.opts.Service.Questions.List(dir)), nil
+	return c.withOthers(wire.EncodeQuestionAsks(c.s.opts.Service.Questions.List(dir))), nil
 }
 
 func (c asks) questionReply() (any, error) {

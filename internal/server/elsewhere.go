@@ -1,16 +1,67 @@
 package server
 
-import "net/http"
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Elsewhere is the other servers that share the store.
+type Elsewhere interface {
+	// Serve has a request done by another server, if that holds the session that it would
+	// change, and writes its answer. May is asked first whether the caller may use the
+	// session's directory.
+	Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error)
+	// Gather sends a request that only reads to all the others, and returns what those
+	// answer that can. The request has no body.
+	Gather(r *http.Request) [][]byte
+}
 
 // elsewhere has a request done by another server, if that holds what it is about.
 func (s *Server) elsewhere(w *answer, r *http.Request) bool {
 	if s.opts.Elsewhere == nil {
 		return false
 	}
-	done, err := s.opts.Elsewhere(w, r)
+	done, err := s.opts.Elsewhere.Serve(w, r, (&call{s: s, w: w, r: r}).mayUse)
 	if err != nil {
 		s.fail(w, r, err)
 		return true
 	}
 	return done
+}
+
+// withOthers adds what the other servers answer to the same request to a list of this one.
+func (c *call) withOthers(own []any) any {
+	if c.s.opts.Elsewhere == nil {
+		return own
+	}
+	for _, body := range c.s.opts.Elsewhere.Gather(c.r) {
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) != nil {
+			continue
+		}
+		for _, entry := range list {
+			own = append(own, entry)
+		}
+	}
+	return own
+}
+
+// mergeOthers is withOthers for answers that are objects. What this server says itself
+// stays.
+func (c *call) mergeOthers(own map[string]any) any {
+	if c.s.opts.Elsewhere == nil {
+		return own
+	}
+	for _, body := range c.s.opts.Elsewhere.Gather(c.r) {
+		var theirs map[string]json.RawMessage
+		if json.Unmarshal(body, &theirs) != nil {
+			continue
+		}
+		for name, value := range theirs {
+			if _, ours := own[name]; !ours {
+				own[name] = value
+			}
+		}
+	}
+	return own
 }

@@ -38,11 +38,9 @@ import (
 // Options configure a [Server]. Service, Store, Bus and Dir are needed. There are many, since
 // the server is given everything that it does not make itself.
 type Options struct {
-	Service *session.Service
-	Store   *store.Store
-	// Elsewhere, when set, has a request done by another server that shares the store, if
-	// that holds the session that the request would change, and reports whether it did.
-	Elsewhere func(w http.ResponseWriter, r *http.Request) (done bool, err error)
+	Service   *session.Service
+	Store     *store.Store
+	Elsewhere Elsewhere // nil when no other server shares the store
 	Bus       *bus.Bus
 	Auth      *auth.Store
 	Paths     config.Paths

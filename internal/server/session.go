@@ -91,7 +91,7 @@ func (c sessions) status() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeStatuses(c.s.opts.Service.Statuses(dir)), nil
+	return c.mergeOthers(wire.EncodeStatuses(c.s.opts.Service.Statuses(dir))), nil
 }
 
 func (c sessions) get() (any, error) {

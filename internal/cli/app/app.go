@@ -78,7 +78,7 @@ type App struct {
 
 	decisions  *instance.Decisions // about repositories
 	door       pluginDoor
-	forward    func(http.ResponseWriter, *http.Request) (bool, error) // to servers that share the store; may be nil
+	others     server.Elsewhere // that share the store; may be nil
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -302,7 +302,7 @@ func RunDir(paths config.Paths) string { return filepath.Join(paths.Data, "run")
 func (a *App) ServerOptions(dir string) server.Options {
 	return server.Options{
 		Service: a.Service, Store: a.Store, Bus: a.Bus, Jobs: a.Jobs, Auth: a.Auth, Paths: a.Paths, Catalog: a.models, Refresh: a.refreshCatalog,
-		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.forward,
+		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.others,
 	}
 }
 

@@ -119,7 +119,7 @@ func (a *App) joinOthers(ctx context.Context) {
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
 	var own pluginDoor // made when another server asks for something for the first time
 	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) }})
-	a.forward = f.Serve
+	a.others = f
 	a.wg.Go(func() {
 		f.Run(ctx)
 		f.Close()

@@ -31,7 +31,7 @@ func EncodeAsk(a lathe.Ask) any {
 }
 
 // EncodeAsks returns a list of them.
-func EncodeAsks(all []lathe.Ask) any {
+func EncodeAsks(all []lathe.Ask) []any {
 	out := make([]any, 0, len(all))
 	for _, a := range all {
 		out = append(out, EncodeAsk(a))
@@ -107,7 +107,7 @@ func EncodeQuestions(q lathe.QuestionAsk) any {
 }
 
 // EncodeQuestionAsks returns a list of them.
-func EncodeQuestionAsks(all []lathe.QuestionAsk) any {
+func EncodeQuestionAsks(all []lathe.QuestionAsk) []any {
 	out := make([]any, 0, len(all))
 	for _, q := range all {
 		out = append(out, EncodeQuestions(q))

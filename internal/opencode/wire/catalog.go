@@ -328,10 +328,10 @@ func EncodePTYEvent(change string, t api.Terminal) lathe.ClientEvent {
 }
 
 // EncodeStatuses returns what sessions do, by session.
-func EncodeStatuses(all map[lathe.SessionID]lathe.Status) any {
-	out := make(map[lathe.SessionID]any, len(all))
+func EncodeStatuses(all map[lathe.SessionID]lathe.Status) map[string]any {
+	out := make(map[string]any, len(all))
 	for id, st := range all {
-		out[id] = EncodeStatus(st)
+		out[string(id)] = EncodeStatus(st)
 	}
 	return out
 }

@@ -53,6 +53,21 @@ func (w *waiting) hint(n string) {
 	}
 }
 
+// Others implements [store.Mail].
+func (m mail) Others(ctx context.Context) (all []store.Owner, err error) {
+	err = m.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT id, name FROM owner WHERE id <> $1 AND expires > clock_timestamp()`, m.heart.self.ID)
+		if err == nil {
+			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[store.Owner])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for other servers: %w", err)
+	}
+	return all, nil
+}
+
 // Send implements [store.Mail].
 func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []byte, err error) {
 	var n int64
