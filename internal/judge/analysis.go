@@ -25,7 +25,9 @@ type Analysis struct {
 	// Pipelines are those that may be the last thing the script runs, by the source of
 	// their parts.
 	Pipelines [][]string
-	Unparsed  error // set if this is not a shell script; then there is one dynamic command
+	// RunsFetched is set if the script seems to run what it fetches from the network.
+	RunsFetched bool
+	Unparsed    error // set if this is not a shell script; then there is one dynamic command
 }
 
 // Cmd is one command that would run.

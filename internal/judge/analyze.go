@@ -75,6 +75,7 @@ func (w *walker) script(src string, s *scope) error {
 	if w.depth == 0 {
 		w.out.Pipelines = lastPipelines(src, file.Stmts)
 	}
+	w.out.RunsFetched = w.out.RunsFetched || runsFetched(src, file)
 	outer := w.src
 	w.src = src
 	w.depth++

