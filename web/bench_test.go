@@ -138,7 +138,10 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory opens 20 sessions one after the other, back and forth.
+// BenchmarkMemory opens 20 sessions one after the other, back and forth, and looks at
+// what the processes that draw hold: seconds after that, and when the browser has rested
+// long enough to give back what it kept for more of the same. One of them draws the
+// browser's own tool bar, one is kept in reserve.
 func BenchmarkMemory(b *testing.B) {
 	s := newSite(b, "text Fine.\n")
 	ids := make([]string, 20)
@@ -160,6 +163,8 @@ func BenchmarkMemory(b *testing.B) {
 		b.ReportMetric(before/1e6, "MB/renderer-before")
 		b.ReportMetric(rendererMemory(b)/1e6, "MB/renderer")
 		b.ReportMetric(float64(len(renderers(b))), "renderers")
+		s.number(ctx, `new Promise((done) => setTimeout(() => done(0), 20000))`)
+		b.ReportMetric(rendererMemory(b)/1e6, "MB/renderer-rested")
 	}
 }
 

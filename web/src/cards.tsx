@@ -6,6 +6,7 @@ import { Diff } from "./diff";
 import { Code } from "./html";
 import { span, t } from "./i18n";
 import { beside } from "./route";
+import { Spin } from "./spin";
 import { sessions } from "./state";
 import { base, head, plain, within } from "./text";
 import type { FilePart, Meta, ToolPart } from "./wire";
@@ -100,7 +101,7 @@ export function ToolCard(props: { part: ToolPart; dir: string }) {
         <span class={p.tool === "bash" ? "about mono" : "about"}>{plain(about.split("\n")[0] ?? "")}</span>
         {typeof exit === "number" && exit !== 0 && <span class="bad">exit {exit}</span>}
         {"time" in s && "end" in s.time && <span class="quiet">{span(s.time.end - s.time.start)}</span>}
-        {s.status === "running" && <span class="spin" role="img" aria-label={t("running")} />}
+        {s.status === "running" && <Spin label={t("running")} />}
         {s.status === "error" && <span class="bad">{t("failed")}</span>}
       </button>
       {child !== "" && (

@@ -11,6 +11,7 @@ import { MessageView, textOf, type Acts } from "./message";
 import { PanelButtons, PanelView, type Panel } from "./panels";
 import { go, toSession, without } from "./route";
 import { useScroll } from "./scroll";
+import { Spin } from "./spin";
 import { attempt, follow, known, sessions, statuses, tell } from "./state";
 import { base, plain } from "./text";
 import { revert, unrevert } from "./undo";
@@ -83,7 +84,7 @@ function Working(props: { id: string }) {
   if (!status) return null;
   return (
     <p class="quiet working" role="status">
-      <span class="spin" />
+      <Spin />
       {status.type === "retry" ? t("retry", { n: status.attempt, why: plain(status.message) }) : t("thinking")}
     </p>
   );

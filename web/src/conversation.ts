@@ -13,6 +13,9 @@ const kept = 60;
 /** So many messages are put in at once, so that no picture has to wait for them. */
 const slice = 5;
 
+/** How long, in milliseconds, deltas gather at least before they are drawn. */
+const pace = 90;
+
 /** A message whose parts change on their own. */
 export interface Entry {
   id: string;
@@ -45,8 +48,9 @@ export class Conversation {
   private early: Event[] | undefined = [];
   private generation = 0;
   private lengths = new Map<string, number>(); // of open texts, in bytes
-  private deltas = new Map<string, string>(); // that wait for the next frame
+  private deltas = new Map<string, string>(); // that wait to be drawn
   private drawing = false;
+  private drawn = 0; // when deltas were last drawn
 
   constructor(readonly id: string) {}
 
@@ -255,7 +259,7 @@ export class Conversation {
     else e.parts.value = [...e.parts.value, signal(p)];
   }
 
-  /** A piece of a text. It is drawn with the next frame, together with others. */
+  /** A piece of a text. It is drawn soon, together with others. */
   private delta(d: Delta, end: number): void {
     const have = this.lengths.get(d.partID);
     if (have === undefined) return;
@@ -272,10 +276,12 @@ export class Conversation {
     this.owner.set(d.partID, d.messageID);
     if (this.drawing) return;
     this.drawing = true;
-    nextFrame(() => {
+    // Not in a frame: what is put in and scrolled to before it makes one picture, not two.
+    setTimeout(() => {
       this.drawing = false;
+      this.drawn = performance.now();
       this.draw();
-    });
+    }, this.drawn + pace - performance.now());
   }
 
   private owner = new Map<string, string>();
@@ -300,10 +306,4 @@ function frame(): Promise<void> {
     if (document.visibilityState === "hidden") setTimeout(done, 0);
     else requestAnimationFrame(() => done());
   });
-}
-
-/** Runs something before the next picture is drawn, or soon where none is. */
-function nextFrame(f: () => void): void {
-  if (typeof document.visibilityState === "undefined" || document.visibilityState === "hidden") setTimeout(f, 50); // no frames there
-  else requestAnimationFrame(f);
 }

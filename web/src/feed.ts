@@ -25,7 +25,7 @@ type Word =
 const name = "lathe-events";
 
 /** How long, in milliseconds, the server lets the pieces of a text gather. */
-const pace = 80;
+const pace = 100;
 
 export class Feed {
   private last = "";

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "./http";
 import { ago, number, t } from "./i18n";
 import { beside } from "./route";
+import { Spin } from "./spin";
 import { attempt, sessions, statuses } from "./state";
 import { plain } from "./text";
 
@@ -25,7 +26,7 @@ function Row(props: { helper: Helper; depth: number }) {
     <li>
       <a href={beside(h.id)}>{plain(h.title) || t("untitled")}</a>
       <p class="quiet">
-        {statuses.value.has(h.id) && <span class="spin" role="img" aria-label={t("running")} />}
+        {statuses.value.has(h.id) && <Spin label={t("running")} />}
         {[h.agent ?? "", t(stateWord(h.state)), h.background ? t("background") : "", h.branch ?? "", `${number(h.tokens)} ${t("tokens")}`, ago(h.updated)].filter(Boolean).map(plain).join(" · ")}
       </p>
       {h.helpers && h.helpers.length > 0 && <Rows list={h.helpers} depth={props.depth + 1} />}

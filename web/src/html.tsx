@@ -1,3 +1,4 @@
+import { Component } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { highlight, languageOf } from "./highlight";
 import { boundary, render, type Safe } from "./markdown";
@@ -11,29 +12,55 @@ export function Html(props: { html: Safe; class: string; of?: (e: HTMLElement | 
   return <div class={props.class} ref={props.of ?? null} dangerouslySetInnerHTML={{ __html: props.html as unknown as string }} />;
 }
 
+/** So many pieces are drawn together. */
+const group = 16;
+
 /** A block that grows beyond this many characters is shown as it is until it ends. */
 const tail = 20_000;
 
 /** Shows Markdown. Of a text that grows only the end is rendered again. */
 export function Markdown(props: { text: string; growing?: boolean }) {
-  const done = useRef<{ text: string; pieces: string[]; at: number }>({ text: "", pieces: [], at: 0 });
+  const done = useRef<{ text: string; groups: string[][]; at: number }>({ text: "", groups: [], at: 0 });
   if (!props.growing) return <Block text={props.text} />;
   const d = done.current;
-  if (!props.text.startsWith(d.text)) Object.assign(d, { pieces: [], at: 0 });
+  if (!props.text.startsWith(d.text)) Object.assign(d, { groups: [], at: 0 });
   const next = boundary(props.text, d.at);
   if (next > d.at) {
-    d.pieces.push(props.text.slice(d.at, next));
+    const last = d.groups[d.groups.length - 1];
+    const piece = props.text.slice(d.at, next);
+    if (last && last.length < group) d.groups[d.groups.length - 1] = [...last, piece];
+    else d.groups.push([piece]);
     d.at = next;
   }
   d.text = props.text;
   return (
     <div class="md">
-      {d.pieces.map((piece, i) => (
-        <Block key={i} text={piece} />
+      {d.groups.map((pieces, i) => (
+        <Pieces key={i} pieces={pieces} far={i < d.groups.length - 2} />
       ))}
       {props.text.length - d.at > tail ? <p class="said">{plain(props.text.slice(d.at))}</p> : <Block text={props.text.slice(d.at)} growing />}
     </div>
   );
+}
+
+/**
+ * Pieces of a growing text that are final. The browser may pass over those that are far
+ * from its end; to pass over newer ones would have their heights change as they come.
+ */
+class Pieces extends Component<{ pieces: string[]; far: boolean }> {
+  override shouldComponentUpdate(next: { pieces: string[]; far: boolean }): boolean {
+    return next.pieces !== this.props.pieces || next.far !== this.props.far;
+  }
+
+  override render() {
+    return (
+      <div class={this.props.far ? "md far" : "md"}>
+        {this.props.pieces.map((piece, i) => (
+          <Block key={i} text={piece} />
+        ))}
+      </div>
+    );
+  }
 }
 
 function Block(props: { text: string; growing?: boolean }) {

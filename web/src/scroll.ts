@@ -98,14 +98,20 @@ export function useScroll(c: Conversation, ready: boolean) {
     const k = new Keeper(b, c);
     keeper.current = k;
     const watch = new ResizeObserver(() => k.keep());
+    // What is put in is followed at once, so that it and where it is scrolled to are one picture.
+    const grown = new MutationObserver(() => k.keep());
     const touched = () => k.touched();
     const hands = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
     for (const name of hands) b.addEventListener(name, touched, { passive: true });
-    if (b.firstElementChild) watch.observe(b.firstElementChild);
+    if (b.firstElementChild) {
+      watch.observe(b.firstElementChild);
+      grown.observe(b.firstElementChild, { childList: true, subtree: true });
+    }
     watch.observe(b);
     k.keep();
     return () => {
       watch.disconnect();
+      grown.disconnect();
       for (const name of hands) b.removeEventListener(name, touched);
     };
   }, [c, ready]);

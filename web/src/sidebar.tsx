@@ -5,6 +5,7 @@ import { get, request, send } from "./http";
 import { ago, t } from "./i18n";
 import { beside, go, place, toSession } from "./route";
 import { archived, asks, attempt, create, directories, directory, everywhere, questions, ready, sessions, statuses } from "./state";
+import { Spin } from "./spin";
 import { base, plain } from "./text";
 import type { Hit, Session } from "./wire";
 
@@ -59,7 +60,7 @@ function Row(props: { session: Session; depth: number; archived?: () => void }) 
       <div class={"session" + (here ? " here" : "")}>
         <a href={toSession(s.id)} aria-current={here ? "page" : undefined}>
           <span class="name">
-            {statuses.value.has(s.id) && <span class="spin" role="img" aria-label={t("running")} />}
+            {statuses.value.has(s.id) && <Spin label={t("running")} />}
             {waits && <span class="dot" role="img" aria-label={t("waiting")} />}
             {plain(s.title) || t("untitled")}
           </span>

@@ -65,12 +65,23 @@ export function follow(id: string): { conversation: Conversation; leave: () => v
     conversation: mine.conversation,
     leave: () => {
       mine.users--;
-      // It stays for a while: people go back and forth.
+      open.delete(id); // it is the one that was left last
+      open.set(id, mine);
+      forget();
       setTimeout(() => {
         if (mine.users === 0 && open.get(id) === mine) open.delete(id);
       }, 60_000);
     },
   };
+}
+
+/** So many conversations are held that nobody looks at, for a while: people go back and forth. */
+const spare = 3;
+
+/** Forgets those beyond that, the one that was left first before the others. */
+function forget(): void {
+  const left = [...open].filter(([, held]) => held.users === 0);
+  for (const [id] of left.slice(0, -spare)) open.delete(id);
 }
 
 export const feed = new Feed({
