@@ -42,3 +42,8 @@ func (c sessions) Import(ctx context.Context, in api.Import) iter.Seq2[api.Impor
 		}
 	}
 }
+
+// Elsewhere tells what other programs have on the engine's machine.
+func (c sessions) Elsewhere(ctx context.Context) ([]api.Elsewhere, error) {
+	return get(ctx, c.conn, "/lathe/elsewhere", nil, plain[[]api.Elsewhere])
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,7 +16,31 @@ import (
 type imports struct{ *call }
 
 func importRoutes() []route {
-	return []route{{http.MethodPost, "/lathe/import", on(imports.run), ""}}
+	return []route{
+		{http.MethodPost, "/lathe/import", on(imports.run), ""},
+		{http.MethodGet, "/lathe/elsewhere", on(imports.elsewhere), ""},
+	}
+}
+
+// lookTime bounds the look at what other programs have.
+const lookTime = 3 * time.Second
+
+// elsewhere answers what other programs have on this machine.
+func (c imports) elsewhere() (any, error) {
+	if err := c.needAnywhere(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx(), lookTime)
+	defer cancel()
+	has := func(ctx context.Context, id lathe.SessionID) bool {
+		_, err := c.s.opts.Service.Get(ctx, id)
+		return err == nil
+	}
+	found, err := importer.Machine{Paths: c.s.opts.Paths, Getenv: c.s.opts.Getenv, Has: has}.Look(ctx)
+	if found == nil {
+		found = []api.Elsewhere{}
+	}
+	return found, err
 }
 
 // run imports what a path names and answers with a line of JSON for each thing that

@@ -33,6 +33,7 @@ import (
 	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
 	"lathe/internal/tui/side"
+	"lathe/internal/tui/start"
 	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -105,6 +106,7 @@ type rooms struct {
 	modes    *modes.Room
 	review   *review.Room
 	setup    *setup.Room
+	start    *start.Room
 	about    *about.Room
 	side     *side.Bar
 	style    *style.Style
@@ -120,9 +122,8 @@ type visit struct {
 	todos   []lathe.Todo
 	sending int
 	branch  string
-	budget  budgetMsg // of the session that it names
-	looked  bool      // whether it was looked for what could answer
-	recent  []recent
+	budget  budgetMsg                  // of the session that it names
+	looked  bool                       // whether it was looked for what could answer
 	undoOff map[lathe.SessionID]string // why changes cannot be undone
 	link    engine.Link
 	lost    bool // the engine cannot be reached
@@ -172,6 +173,7 @@ func New(ctx context.Context, o Options) *App {
 	a.modes = modes.New(a.access)
 	a.review = review.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
+	a.start = start.New(a, a.access, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
 	var problems []string
@@ -206,7 +208,7 @@ func (a *App) Init() tea.Cmd {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
 	if a.opts.Session == "" && a.opts.Prompt == "" {
-		cmds = append(cmds, a.loadRecent())
+		cmds = append(cmds, a.start.Load())
 	}
 	if a.opts.Prompt != "" {
 		a.input.Set(a.opts.Prompt)

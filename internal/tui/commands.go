@@ -15,6 +15,7 @@ import (
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/start"
 	"lathe/internal/tui/styled"
 )
 
@@ -35,7 +36,7 @@ func hasSession(v *view) bool { return v.session.ID != "" }
 
 // allCommands returns the commands in the order they are listed.
 func allCommands() []command {
-	return slices.Concat(sessionCommands(), agentCommands(), viewCommands())
+	return slices.Concat(sessionCommands(), agentCommands(), viewCommands(), switchCommands())
 }
 
 func sessionCommands() []command {
@@ -43,6 +44,7 @@ func sessionCommands() []command {
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"worktree"}, "", "new session in a git worktree of its own", "session", canBranchOff, branchOff},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
+		{[]string{"found", "import"}, keys.Elsewhere, "what OpenCode, Claude Code and Codex have here: import, keep, ignore", "session", func(v *view) bool { return v.access.Able.Elsewhere != nil }, func(a *App) tea.Cmd { return a.apply(a.start.Elsewhere()) }},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
 		{[]string{"diff", "changes"}, keys.Review, "what the session changed: look through it, take back, comment, stage", "session", canReview, func(a *App) tea.Cmd { return a.apply(a.review.Open(a.session.ID)) }},
@@ -120,6 +122,14 @@ func viewCommands() []command {
 	}
 }
 
+// switchCommands open the sessions that were used last.
+func switchCommands() (out []command) {
+	for n := range start.MostRecent {
+		out = append(out, command{nil, keys.QuickSwitch(n + 1), "", "", nil, quickSwitch(n + 1)})
+	}
+	return out
+}
+
 func modal(v *view) bool { return v.access.Able.Modes != nil }
 
 func stashes(v *view) bool { return v.input.Stashes() }
@@ -194,7 +204,7 @@ func palette(a *App) tea.Cmd {
 	runs := map[string]func(*App) tea.Cmd{}
 	var more []dialog.Item
 	for _, c := range allCommands() {
-		if !c.can(&a.view) || c.action == keys.Commands {
+		if !c.can(&a.view) || c.action == keys.Commands || c.title == "" {
 			continue
 		}
 		it := dialog.Item{ID: string(c.action), Title: a.look.T(c.title), Group: look.Or(c.group, "more"), Right: a.keys.For(c.action)}

@@ -52,6 +52,7 @@ func (a *App) opened(m openedMsg) (cmd tea.Cmd) {
 		defer func() { cmd = tea.Batch(cmd, a.apply(a.review.Open(m.id))) }()
 	}
 	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide(), a.loadBudget()}
+	cmds = append(cmds, a.apply(a.start.Opened(m.id, m.history, a.busy())))
 	for _, e := range meanwhile { // events that came while it was read
 		cmds = append(cmds, a.event(e))
 	}

@@ -70,6 +70,11 @@ func (p *pointer) press(a *App, x, y int) tea.Cmd {
 		}
 		return a.apply(a.input.Click(x, y, a.offerRows()))
 	}
+	if a.session.ID == "" && a.conv.Empty() {
+		if m := a.start.Click(y); m != nil {
+			return a.apply(m)
+		}
+	}
 	if cmd, ok := p.pressSide(a, x, y); ok {
 		return cmd
 	}

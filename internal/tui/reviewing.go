@@ -37,7 +37,7 @@ func (a *App) reviews(msg tea.Msg) tea.Cmd {
 		a.goal = m.Message
 		return a.toGoal()
 	}
-	return nil
+	return a.started(msg)
 }
 
 func canReview(v *view) bool { return hasSession(v) && v.access.Able.Review != nil }

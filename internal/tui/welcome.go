@@ -1,51 +1,57 @@
 package tui
 
 import (
-	"lathe"
-	"lathe/internal/tui/keys"
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/compose"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/start"
 	"lathe/internal/tui/styled"
-	"lathe/internal/tui/theme"
 )
 
 // welcome is what an empty session shows.
 func (v *view) welcome(height int) []styled.Line {
-	l := v.pane()
-	muted, accent := l.FG(theme.Muted), l.FG(theme.Accent)
-	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.FG(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
-	row := func(key, text string) {
-		if key != "" {
-			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.Method, ""), styled.Span{Text: l.T(text), Style: muted}))
+	model := v.choice.Current()
+	return v.start.Draw(v.pane(), height, start.Page{
+		Model: styled.OneLine(model.String()), Offline: model.Provider == "offline", Found: v.setup.Found(), Notices: v.opts.Notices, Now: v.opts.Now(),
+	})
+}
+
+// started does what the start page wants done.
+func (a *App) started(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case start.Open:
+		return a.open(m.Session)
+	case start.GoOn:
+		return a.goOn(m.Text)
+	case start.ShowServers:
+		return showServers(a)
+	case start.ShowPlugins:
+		return a.apply(a.plugins.List())
+	}
+	return nil
+}
+
+// goOn sends a text to the session on screen; what is in the input stays there.
+func (a *App) goOn(text string) tea.Cmd {
+	a.conv.Follow()
+	a.sending++
+	if a.since.IsZero() {
+		a.since = a.opts.Now()
+	}
+	agent, model := a.choice.Chosen()
+	before := edit.Editor{}
+	before.Set(text)
+	return tea.Batch(a.send(compose.Typed{Text: text}, engine.Prompt{Text: text, Agent: agent, Model: model}, before, a.modes.Begin()), a.tick())
+}
+
+// quickSwitch opens the session with that place among those that were used last.
+func quickSwitch(n int) func(a *App) tea.Cmd {
+	return func(a *App) tea.Cmd {
+		if a.session.ID == "" {
+			return a.apply(a.start.Pick(n))
 		}
+		return a.apply(a.start.Switch(n, a.session.ID))
 	}
-	tell := func(text string, key theme.Key) {
-		if text == "" {
-			return
-		}
-		out = append(out, nil)
-		for _, line := range styled.Wrap(styled.Plain(l.T(styled.OneLine(text)), l.FG(key)), l.Width-6, l.Method) {
-			out = append(out, append(styled.Line{{Text: "   "}}, line...))
-		}
-	}
-	if !v.prefs.NoTips {
-		row("enter", "send what you wrote")
-		row("@", "name a file, a directory or an agent")
-		row("/", "commands")
-		row("!", "run a shell command")
-		row(v.keys.For(keys.AgentNext), "next agent")
-		row(v.keys.For(keys.Models), "choose a model")
-		row(v.keys.For(keys.Sessions), "earlier sessions")
-		row(v.keys.For(keys.Help), "all keys")
-	}
-	if v.choice.Current().Provider == "offline" {
-		tell("No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment.", theme.Warning)
-	}
-	tell(v.setup.Found(), theme.Info)
-	for _, n := range v.opts.Notices {
-		tell(n, theme.Warning)
-	}
-	out = append(out, v.recents(l)...)
-	for i, line := range out {
-		out[i] = line.Cut(l.Width, l.Method)
-	}
-	return out[:min(len(out), height)]
 }

@@ -47,7 +47,7 @@ func (k *keyboard) hint(v *view, l look.Look) []styled.Line {
 	columns := max(1, (l.Width-2)/column)
 	var cells []styled.Line
 	for _, s := range v.keys.Sequences() {
-		if c := commandFor(s.Action); c != nil && !c.can(v) {
+		if c := commandFor(s.Action); c != nil && !c.can(v) || keys.Quick(s.Action) > 1 {
 			continue
 		}
 		cell := append(styled.Plain(s.Key, l.FG(theme.Accent, styled.Bold)).Pad(7, l.Method, ""), styled.Span{Text: s.Help, Style: l.FG(theme.Text)})

@@ -44,6 +44,9 @@ type otherStateFile struct {
 	Sidebar   string `json:"sidebar,omitempty"` // "hide"; otherwise it is shown if there is room
 	Scrollbar bool   `json:"scrollbar_visible,omitempty"`
 	Names     bool   `json:"username_visible,omitempty"`
+
+	Ignored []string `json:"programs_ignored,omitempty"`
+	Left    []string `json:"sessions_left,omitempty"`
 }
 
 // loadPrefs reads what the screen remembers. What cannot be read is forgotten: it
@@ -55,7 +58,7 @@ func loadPrefs(dir string) prefs.Prefs {
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
 	p := prefs.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
-		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names}
+		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names, Ignored: o.Ignored, Left: o.Left}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
 	}
@@ -105,12 +108,12 @@ func savePrefs(dir string, p prefs.Prefs) error {
 	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
 		return err
 	}
-	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names}
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names, Ignored: p.Ignored, Left: p.Left}
 	if p.NoSidebar {
 		o.Sidebar = "hide"
 	}
 	return mergeState(filepath.Join(dir, otherState), o, []string{
-		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible"})
+		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible", "programs_ignored", "sessions_left"})
 }
 
 // mergeState sets the keys of a value in a file. Of the keys in ours, those

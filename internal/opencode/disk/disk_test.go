@@ -170,6 +170,29 @@ func TestReadDatabaseBeforeFiles(t *testing.T) {
 	}
 }
 
+// TestIDs lists the sessions of the database and of files, each once, and not more than asked for.
+func TestIDs(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"storage/session/pr/ses_1.json": "{}", "storage/session/pr/ses_2.json": "broken", "storage/session/pr/notes.txt": ""})
+	db, err := sql.Open("sqlite", filepath.Join(dir, Database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(schema); err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int][]lathe.SessionID{10: {"ses_1", "ses_2"}, 1: {"ses_1"}} {
+		got, err := IDs(t.Context(), dir, most)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("at most %d (-want +got):\n%s%v", most, diff, err)
+		}
+	}
+	if got, err := IDs(t.Context(), filepath.Join(dir, "gone"), 10); len(got) > 0 || err != nil {
+		t.Errorf("where nothing is there are %v, %v", got, err)
+	}
+}
+
 func TestNothingThere(t *testing.T) {
 	for _, err := range Read(t.Context(), t.TempDir()) {
 		if lathe.CodeOf(err) != lathe.CodeNotFound {

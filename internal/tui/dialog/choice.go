@@ -71,7 +71,7 @@ func (c *Choice) Show(l look.Look, height int, title styled.Line, text []styled.
 	}
 	c.first = len(out)
 	for i, a := range c.Answers {
-		line := styled.Line{{Text: a[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: a[1], Style: l.FG(theme.Text)}}
+		line := styled.Line{{Text: a[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: l.T(a[1]), Style: l.FG(theme.Text)}}
 		what := ""
 		if note != nil {
 			what = note(i)

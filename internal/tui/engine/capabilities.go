@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"iter"
 
 	"lathe"
 	"lathe/internal/api"
@@ -36,6 +37,15 @@ type Capabilities struct {
 	Worktrees Worktreer
 	Modes     Modes
 	Review    Reviewer
+	Elsewhere Elsewhere
+}
+
+// Elsewhere knows what other programs have on the engine's machine.
+type Elsewhere interface {
+	Elsewhere(ctx context.Context) ([]api.Elsewhere, error)
+	// Import imports sessions, and yields what happens; what was stored stays if the
+	// caller stops reading.
+	Import(ctx context.Context, in api.Import) iter.Seq2[api.ImportNews, error]
 }
 
 // Reviewer tells what the prompts of a session changed, and takes changes back.

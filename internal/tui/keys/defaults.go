@@ -1,5 +1,10 @@
 package keys
 
+import (
+	"strconv"
+	"strings"
+)
+
 // The actions of the screen.
 const (
 	Exit            Action = "app_exit"
@@ -110,7 +115,17 @@ const (
 	ThemeMode    Action = "theme_mode_toggle"
 	Review       Action = "session_review"
 	ApprovalMode Action = "approval_mode_cycle"
+	Elsewhere    Action = "elsewhere_list"
 )
+
+// QuickSwitch is the action that opens one of the sessions that were used last, 1 to 9.
+func QuickSwitch(n int) Action { return Action("session_quick_switch_" + strconv.Itoa(n)) }
+
+// Quick returns which of the sessions an action of [QuickSwitch] opens; 0: it is another action.
+func Quick(a Action) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(string(a), "session_quick_switch_"))
+	return n
+}
 
 // scope is where an action's keys work. Actions of one scope can conflict;
 // those of a list work only there.
@@ -147,6 +162,15 @@ var defaults = [...]struct {
 	{Agents, "<leader>a", "choose an agent", everywhere},
 	{NewSession, "<leader>n", "new session", everywhere},
 	{Sessions, "<leader>l", "choose a session", everywhere},
+	{QuickSwitch(1), "<leader>1", "session used last; 2–9 earlier", everywhere},
+	{QuickSwitch(2), "<leader>2", "a session used before, number 2", everywhere},
+	{QuickSwitch(3), "<leader>3", "a session used before, number 3", everywhere},
+	{QuickSwitch(4), "<leader>4", "a session used before, number 4", everywhere},
+	{QuickSwitch(5), "<leader>5", "a session used before, number 5", everywhere},
+	{QuickSwitch(6), "<leader>6", "a session used before, number 6", everywhere},
+	{QuickSwitch(7), "<leader>7", "a session used before, number 7", everywhere},
+	{QuickSwitch(8), "<leader>8", "a session used before, number 8", everywhere},
+	{QuickSwitch(9), "<leader>9", "a session used before, number 9", everywhere},
 	{Timeline, "<leader>g", "go to a message, undo to it", everywhere},
 	{Rename, "ctrl+r", "rename the session", everywhere},
 	{Delete, "ctrl+d", "delete the session", listing},
@@ -167,6 +191,7 @@ var defaults = [...]struct {
 	{StashPop, "none", "take back what was put aside last", everywhere},
 	{StashList, "none", "what was put aside", everywhere},
 	{StashDelete, "ctrl+d", "delete what was put aside (twice)", listing},
+	{Elsewhere, "f4", "what OpenCode, Claude Code and Codex have here: import, keep, ignore", everywhere},
 	{Themes, "<leader>t", "choose a theme", everywhere},
 	{Review, "<leader>v", "what the session changed", everywhere},
 	{ApprovalMode, "f3", "how much is asked: by rules, ask first, accept edits, plan only, auto", everywhere},

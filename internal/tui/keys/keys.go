@@ -94,7 +94,7 @@ func foreign(name string) bool {
 	if slices.Contains(idle[:], name) || strings.Contains(name, ".") {
 		return true
 	}
-	for _, p := range []string{"diff_", "which_key_", "session_quick_switch_"} {
+	for _, p := range []string{"diff_", "which_key_"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}

@@ -26,11 +26,15 @@ type Prefs struct {
 	NoSidebar bool
 	Scrollbar bool
 	Names     bool // prompts show who wrote them
+
+	Ignored []string // other programs that the start page does not name
+	Left    []string // sessions that stopped early and are left so, each with its last message
 }
 
 // clone returns a copy that another goroutine may hold.
 func (p Prefs) clone() Prefs {
 	p.Recent, p.Favorite, p.Variant = slices.Clone(p.Recent), slices.Clone(p.Favorite), maps.Clone(p.Variant)
+	p.Ignored, p.Left = slices.Clone(p.Ignored), slices.Clone(p.Left)
 	return p
 }
 

@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/prefs"
+)
+
+// startFake has sessions that were used before, and other programs' things.
+type startFake struct {
+	*fakeEngine
+	found []api.Elsewhere
+	news  []api.ImportNews
+}
+
+func (f *startFake) Can() engine.Capabilities {
+	return engine.Capabilities{Undo: f, Keys: f, Elsewhere: f}
+}
+
+func (f *startFake) List(context.Context, string) ([]lathe.Session, error) {
+	var out []lathe.Session
+	for _, id := range []lathe.SessionID{"ses_stopped", "ses_done", "ses_child"} {
+		if s, ok := f.sessions[id]; ok {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (f *startFake) Elsewhere(context.Context) ([]api.Elsewhere, error) {
+	return f.found, f.note("elsewhere")
+}
+
+func (f *startFake) Import(_ context.Context, in api.Import) iter.Seq2[api.ImportNews, error] {
+	_ = f.note("import %q", in.Path)
+	return func(yield func(api.ImportNews, error) bool) {
+		for _, n := range f.news {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+func startPage(t *testing.T, o Options) (*driver, *startFake) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	f := &startFake{fakeEngine: newFake()}
+	f.sessions["ses_stopped"] = lathe.Session{ID: "ses_stopped", Title: "Greet in two languages", Updated: now.Add(-3 * time.Hour)}
+	f.sessions["ses_done"] = lathe.Session{ID: "ses_done", Title: "Done long ago", Updated: now.Add(-72 * time.Hour)}
+	f.sessions["ses_child"] = lathe.Session{ID: "ses_child", ParentID: "ses_done", Title: "A subagent"}
+	stopped := reply(2, &lathe.ToolCall{Tool: "bash", State: &lathe.ToolFailed{Input: []byte(`{"command": "go test ./..."}`), Error: "interrupted", Interrupted: true}})
+	stopped.Info = &lathe.Assistant{}
+	f.history["ses_stopped"] = []lathe.Message{
+		question(1, "say hello"),
+		stopped,
+	}
+	f.history["ses_done"] = []lathe.Message{question(1, "old"), reply(2, &lathe.Text{Text: "fine"})}
+	f.found = []api.Elsewhere{
+		{Program: api.OpenCode, Dir: "/home/me/.local/share/opencode", Sessions: 3, Servers: 1, Plugins: 2, Login: true},
+		{Program: api.Codex, Dir: "/home/me/.codex", Sessions: 1},
+	}
+	o.Engine = f
+	return drive(t, o), f
+}
+
+func TestStartPage(t *testing.T) {
+	d, _ := startPage(t, Options{})
+	d.shows("ctrl+x 1     Greet in two languages  3 hours ago  it was running bash $ go t",
+		"ctrl+x 2     Done long ago  3 days ago", "acme/big answers  ctrl+x m chooses another",
+		"found on this machine  f4 imports, keeps or ignores it", "• OpenCode  3 sessions, 1 MCP server, 2 plugins, a login", "• Codex  1 session")
+	d.hides("A subagent")
+}
+
+// TestWhereItStopped opens a session that was interrupted, and takes each of the answers.
+func TestWhereItStopped(t *testing.T) {
+	for _, tt := range []struct {
+		key  string
+		want []string
+	}{
+		{"g", []string{`prompt ses_stopped "Go on where you were interrupted. Look first at what was done and what was not."  `}},
+		{"u", []string{"revert ses_stopped msg_1"}},
+		{"l", nil},
+		{"esc", nil},
+	} {
+		var kept prefs.Prefs
+		d, f := startPage(t, Options{SavePrefs: func(p prefs.Prefs) error { kept = p; return nil }})
+		f.noted()
+		d.press("ctrl+x", "1")
+		d.shows("where it stopped", "it was running bash $ go test ./...", "g  go on:", "u  undo:", "l  leave it as it is")
+		d.press(tt.key)
+		d.hides("where it stopped")
+		if diff := cmp.Diff(tt.want, f.noted()); diff != "" {
+			t.Errorf("%s does (-want +got):\n%s", tt.key, diff)
+		}
+		if left := tt.key == "l"; left != slices.Equal(kept.Left, []string{"ses_stopped msg_2"}) {
+			t.Errorf("after %s these are left: %q", tt.key, kept.Left)
+		}
+	}
+}
+
+// TestLeftSessionIsNotAskedAgain holds that what was left is not named as stopped.
+func TestLeftSessionIsNotAskedAgain(t *testing.T) {
+	d, _ := startPage(t, Options{Prefs: prefs.Prefs{Left: []string{"ses_stopped msg_2"}}})
+	d.shows("Greet in two languages")
+	d.hides("it was running")
+	d.press("ctrl+x", "1")
+	d.hides("where it stopped")
+	d.press("ctrl+x", "1") // the one that was used last, other than this
+	if d.app.session.ID != "ses_done" {
+		t.Errorf("on screen is %s", d.app.session.ID)
+	}
+	d.press("ctrl+x", "7")
+	d.shows("there is no session number 7 here")
+}
+
+func TestClickOpensARecentSession(t *testing.T) {
+	d, _ := startPage(t, Options{})
+	d.lines()
+	d.send(tea.MouseClickMsg{Button: tea.MouseLeft, X: 20, Y: 5})
+	if d.app.session.ID != "ses_done" {
+		t.Errorf("on screen is %q", d.app.session.ID)
+	}
+}
+
+// TestFoundElsewhere imports, keeps and ignores what other programs have.
+func TestFoundElsewhere(t *testing.T) {
+	var kept prefs.Prefs
+	d, f := startPage(t, Options{SavePrefs: func(p prefs.Prefs) error { kept = p; return nil }})
+	f.news = []api.ImportNews{{Session: &api.ImportedSession{ID: "ses_x"}}, {Sum: &api.ImportSum{Outcomes: map[string]int{api.ImportAdded: 3, api.ImportSame: 1}}}}
+	d.press("f4")
+	d.shows("OpenCode", "3 sessions, 1 MCP server, 2 plugins, a login")
+	d.press("enter")
+	d.shows("/home/me/.local/share/opencode", "Only its sessions have to be copied", "i  import its sessions", "k  keep it for later", "n  ignore it")
+	f.noted()
+	d.press("i")
+	if calls := f.noted(); !slices.Contains(calls, `import ""`) {
+		t.Errorf("calls: %q", calls)
+	}
+	d.shows("3 sessions imported, 1 were here already")
+	d.hides("• OpenCode")
+	d.press("f4", "down", "enter", "n")
+	d.hides("found on this machine")
+	if diff := cmp.Diff([]string{"OpenCode", "Codex"}, kept.Ignored); diff != "" {
+		t.Errorf("ignored (-want +got):\n%s", diff)
+	}
+	d.press("f4", "enter", "k")
+	d.shows("found on this machine", "• OpenCode")
+	f.fail = errors.New("nothing can be read")
+	d.press("ctrl+x", "n")
+	d.shows("last here")
+}
