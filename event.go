@@ -12,7 +12,10 @@ type Envelope struct {
 	Seq       uint64
 	Time      time.Time
 	Directory string // the instance it belongs to; empty for events of the process
-	Event     Event
+	// Number is that of the event in the journal that servers share, the same on each of
+	// them; 0 for what is told by this process alone, and where there is no journal.
+	Number int64
+	Event  Event
 }
 
 type (
@@ -150,6 +153,9 @@ type (
 	// WorktreeFailed reports that a linked worktree could not be prepared, or that its start
 	// command failed.
 	WorktreeFailed struct{ Message string }
+	// EventsMissed reports that this process was away for so long that events of others
+	// are gone: whoever shows something reads it again.
+	EventsMissed struct{}
 	// InstanceDisposed reports that a directory's instance ended.
 	InstanceDisposed struct{ Directory string }
 	// ClientEvent is something that clients tell each other through lathe, which only passes it on:
@@ -194,6 +200,7 @@ func (CommandExecuted) isEvent()   {}
 func (ProjectUpdated) isEvent()    {}
 func (WorktreeReady) isEvent()     {}
 func (WorktreeFailed) isEvent()    {}
+func (EventsMissed) isEvent()      {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
 

@@ -23,6 +23,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ type Bus struct {
 	now  func() time.Time
 	mu   sync.Mutex // guards what follows, and orders Publish
 	seq  uint64
+	last int64 // highest number of a journal that was published
 	subs map[*Subscription]struct{}
 	ring ring
 	shut bool
@@ -82,7 +84,12 @@ func New(o Options) *Bus {
 // Publish sends the event to every subscriber that wants it and returns its
 // sequence number, or 0 once the bus is closed. The event, and what it points
 // to, must not be changed afterwards.
-func (b *Bus) Publish(dir string, ev lathe.Event) uint64 {
+func (b *Bus) Publish(dir string, ev lathe.Event) uint64 { return b.PublishNumbered(dir, ev, 0) }
+
+// PublishNumbered is Publish for an event that has a number in a journal; see
+// [lathe.Envelope]. Numbers rise. After [lathe.EventsMissed] nobody can resume from an
+// earlier event.
+func (b *Bus) PublishNumbered(dir string, ev lathe.Event, number int64) uint64 {
 	it := item{weight: weigh(ev), session: lathe.SessionOf(ev)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,14 +97,33 @@ func (b *Bus) Publish(dir string, ev lathe.Event) uint64 {
 		return 0
 	}
 	b.seq++
-	it.env = lathe.Envelope{Seq: b.seq, Time: b.now(), Directory: dir, Event: ev}
+	it.env = lathe.Envelope{Seq: b.seq, Time: b.now(), Directory: dir, Event: ev, Number: number}
+	b.last = max(b.last, number)
 	b.ring.add(it)
+	if _, missed := ev.(lathe.EventsMissed); missed {
+		b.ring.forget()
+	}
 	for s := range b.subs {
 		if s.filter.wants(&it) && !s.push(it) {
 			delete(b.subs, s)
 		}
 	}
 	return b.seq
+}
+
+// Reached notes that everything up to a number of a journal was published, or is of no
+// concern here.
+func (b *Bus) Reached(number int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = max(b.last, number)
+}
+
+// At returns the number of the newest event, and the highest number of a journal.
+func (b *Bus) At() (seq uint64, number int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seq, b.last
 }
 
 // Seq returns the number of the newest event, 0 before the first.
@@ -132,6 +158,29 @@ func (b *Bus) SubscribeFrom(ctx context.Context, after uint64, f Filter, l Limit
 		}
 	}
 	return b.attach(ctx, s), nil
+}
+
+// SubscribeAfter is SubscribeFrom with the number of an event in a journal. It returns
+// the sequence number that the events follow too. The error is [ErrGone] as well if that
+// event was not published yet.
+func (b *Bus) SubscribeAfter(ctx context.Context, number int64, f Filter, l Limits) (s *Subscription, from uint64, err error) {
+	b.mu.Lock()
+	from, ok := b.ring.numbered(number)
+	ok = ok && number <= b.last
+	b.mu.Unlock()
+	if !ok {
+		return nil, 0, ErrGone
+	}
+	s, err = b.SubscribeFrom(ctx, from, f, l)
+	return s, from, err
+}
+
+// SubscribeNow is Subscribe that says after which event the subscription begins, and the
+// highest number of a journal until then.
+func (b *Bus) SubscribeNow(ctx context.Context, f Filter, l Limits) (s *Subscription, from uint64, number int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.attach(ctx, newSubscription(b, f, l)), b.seq, b.last
 }
 
 // attach registers the subscription. The caller holds b.mu.
@@ -189,6 +238,20 @@ func (r *ring) add(it item) {
 		clear(r.items[len(r.items):cap(r.items)])
 		r.head = 0
 	}
+}
+
+// forget drops all that is kept.
+func (r *ring) forget() { r.items, r.head, r.bytes = nil, 0, 0 }
+
+// numbered returns the sequence number of the newest kept event whose number in the
+// journal is at most the given one.
+func (r *ring) numbered(number int64) (seq uint64, ok bool) {
+	for _, it := range slices.Backward(r.items[r.head:]) {
+		if n := it.env.Number; n > 0 && n <= number {
+			return it.env.Seq, true
+		}
+	}
+	return 0, false
 }
 
 // after returns the kept items that follow seq, and whether that is all of them.

@@ -14,7 +14,6 @@ package commit
 
 import (
 	"context"
-	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -29,11 +28,12 @@ type Writer struct {
 	bus  *bus.Bus
 	turn chan struct{} // held over store and publish
 	out  *outbox       // what other servers have to be told; nil in a store of one machine
+	sick func() error  // why the store cannot be written at the moment
 }
 
 // New returns the writer of a store, which publishes on the bus.
 func New(st *store.Store, b *bus.Bus) *Writer {
-	w := &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1)}
+	w := &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1), sick: st.Trouble}
 	if st.Journal != nil {
 		w.out = &outbox{journal: st.Journal}
 	}
@@ -45,19 +45,14 @@ func New(st *store.Store, b *bus.Bus) *Writer {
 type Tx struct {
 	store.Tx
 	then []func()
-	told []fact
-}
-
-type fact struct {
-	dir string
-	lathe.Event
+	told []store.Fact
 }
 
 // Tell notes an event of a directory. Events are published in the order in which
 // they were noted, after the commit.
 func (tx *Tx) Tell(dir string, events ...lathe.Event) {
 	for _, ev := range events {
-		tx.told = append(tx.told, fact{dir, ev})
+		tx.told = append(tx.told, store.Fact{Directory: dir, Event: ev})
 	}
 }
 
@@ -97,16 +92,19 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 		do()
 	}
 	for _, f := range tx.told {
-		w.bus.Publish(f.dir, f.Event)
+		w.bus.PublishNumbered(f.Directory, f.Event, f.Number)
 	}
 	return nil
 }
 
 // Tell publishes what is not stored: what a session is doing, what a person is
-// asked, what a tool did to a file.
+// asked, what a tool did to a file. It has been published when Tell returns. Where servers
+// share the store, what concerns them all is noted in their journal first, so that it has
+// its place among the rest on each; do not call it from within a commit.
 func (w *Writer) Tell(dir string, ev lathe.Event) {
-	w.bus.Publish(dir, ev)
-	if w.out != nil && w.out.add(dir, ev) {
-		time.AfterFunc(tellAfter, func() { _ = w.Flush(context.Background()) }) // what cannot be told now goes with the next commit
+	if w.out != nil && shared(ev) {
+		w.tell(store.Fact{Directory: dir, Event: ev})
+		return
 	}
+	w.bus.Publish(dir, ev)
 }

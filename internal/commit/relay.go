@@ -9,15 +9,14 @@ import (
 	"lathe/internal/store"
 )
 
-// tellAfter is how long what is not stored waits for a commit that takes it along to
-// the other servers.
-const tellAfter = 5 * time.Millisecond
+// againAfter is when it is tried again to tell what could not be told.
+const againAfter = time.Second
 
 // maxOutbox bounds what waits for a store that cannot be reached.
 const maxOutbox = 10_000
 
-// outbox is what this server published and the others have not been told. It goes
-// along with the next commit.
+// outbox is what this server published and could not tell the others, because the store
+// could not be written. It goes along with the next commit.
 type outbox struct {
 	journal store.Journal
 
@@ -26,21 +25,42 @@ type outbox struct {
 	due   bool // somebody sends it
 }
 
-// add takes an event that others have to be told, and reports whether nobody was to
-// send it yet. Parts are left out: what is told of them without a commit is text and
-// progress, which others read from the store.
-func (o *outbox) add(dir string, ev lathe.Event) (first bool) {
+// shared reports whether others have to be told an event. Parts are left out: what is told
+// of them without a commit is text and progress, which others read from the store.
+func shared(ev lathe.Event) bool {
 	switch ev.(type) {
 	case lathe.PartDelta, lathe.PartUpdated:
 		return false
 	}
-	if lathe.SessionOf(ev) == "" {
-		return false
+	return lathe.SessionOf(ev) != ""
+}
+
+// tell notes a fact in the journal and publishes it. If that is not possible it is published
+// here, and the others are told as soon as they can be.
+func (w *Writer) tell(f store.Fact) {
+	err := w.sick()
+	if err == nil {
+		err = w.Commit(context.Background(), func(tx *Tx) error {
+			tx.Tell(f.Directory, f.Event)
+			return nil
+		})
 	}
+	if err == nil {
+		return
+	}
+	w.bus.Publish(f.Directory, f.Event)
+	if w.out.add(f) {
+		time.AfterFunc(againAfter, func() { _ = w.Flush(context.Background()) }) // what cannot be told now goes with the next commit
+	}
+}
+
+// add takes a fact that others have to be told, and reports whether nobody was to send it
+// yet.
+func (o *outbox) add(f store.Fact) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.facts) < maxOutbox {
-		o.facts = append(o.facts, store.Fact{Directory: dir, Event: ev})
+		o.facts = append(o.facts, f)
 	}
 	first = !o.due
 	o.due = true
@@ -59,14 +79,13 @@ func (o *outbox) note(tx *Tx) (n noted, err error) {
 	facts := append([]store.Fact(nil), o.facts...)
 	o.mu.Unlock()
 	n.told = len(facts)
-	for _, f := range tx.told {
-		facts = append(facts, store.Fact{Directory: f.dir, Event: f.Event})
-	}
+	facts = append(facts, tx.told...)
 	to, ok := tx.Tx.(store.Noter)
 	if !ok || len(facts) == 0 {
 		return n, nil
 	}
 	n.before, err = to.Note(facts)
+	copy(tx.told, facts[n.told:]) // with their numbers
 	return n, err
 }
 
@@ -108,12 +127,15 @@ func (w *Writer) Relay(ctx context.Context) {
 		defer func() { <-w.turn }()
 		facts, err := read(ctx)
 		w.publish(facts)
+		if at, ok := w.out.journal.At(); ok {
+			w.bus.Reached(at)
+		}
 		return err
 	})
 }
 
 func (w *Writer) publish(facts []store.Fact) {
 	for _, f := range facts {
-		w.bus.Publish(f.Directory, f.Event)
+		w.bus.PublishNumbered(f.Directory, f.Event, f.Number)
 	}
 }

@@ -360,3 +360,26 @@ func TestSnapshotThenTail(t *testing.T) {
 		t.Errorf("text %q", got)
 	}
 }
+
+// A server that has missed events of others ends the streams, after saying why, and nobody
+// resumes from before that.
+func TestEventsMissed(t *testing.T) {
+	r := newRig(t)
+	for _, path := range []string{"/event?ids=true", "/global/event?ids=true", "/lathe/event"} {
+		l := r.listen(path)
+		l.until("server.connected")
+		r.session()
+		last := lastID(l.until("session.updated"))
+		r.bus.Publish("", lathe.EventsMissed{})
+		end := l.until("server.connected")
+		if resumed := end[len(end)-1].props["resumed"]; resumed != false {
+			t.Errorf("%s: resumed %v", path, resumed)
+		}
+		for range l.frames { // until it is closed
+		}
+		again := r.listen(path, "Last-Event-ID", last).until("server.connected")
+		if resumed := again[0].props["resumed"]; resumed != false {
+			t.Errorf("%s: it resumes over a gap: %v", path, resumed)
+		}
+	}
+}

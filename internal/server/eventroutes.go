@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lathe/internal/server/events"
+	"lathe/internal/store"
 )
 
 func (c *call) eventStream() (any, error) {
@@ -53,4 +54,12 @@ func (s *Server) projectOf(ctx context.Context, dir string) string {
 		return inst.Project.ID
 	}
 	return ""
+}
+
+// journalOf returns the journal of a store, or nil.
+func journalOf(st *store.Store) events.Journal {
+	if st == nil || st.Journal == nil {
+		return nil
+	}
+	return st.Journal
 }

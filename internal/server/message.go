@@ -41,7 +41,7 @@ func (c messages) messageList() (any, error) {
 			return nil, err
 		}
 	}
-	c.w.Header().Set("X-Lathe-Event", c.s.events.ID(c.s.opts.Bus.Seq()))
+	c.w.Header().Set("X-Lathe-Event", c.s.events.Here())
 	var page []lathe.Message
 	for m, err := range c.s.opts.Store.Messages(c.ctx(), sess.ID, f) {
 		if err != nil {

@@ -105,7 +105,7 @@ func toolOutput(m *lathe.Message) string {
 // What is no event of this process cannot be resumed after, and says so.
 func TestOwnEventsOfAnotherProcess(t *testing.T) {
 	r := newRig(t)
-	epoch, _, _ := strings.Cut(r.srv.events.ID(1), "-")
+	epoch, _, _ := strings.Cut(r.srv.events.Here(), "-")
 	for last, resumed := range map[string]string{
 		"": `"resumed":false`, "nonsense": `"resumed":false`, "abc-5": `"resumed":false`, epoch + "-99999": `"resumed":false`,
 	} {

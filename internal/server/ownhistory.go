@@ -56,7 +56,7 @@ func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, 
 
 // page reads a page, with the text of open parts and the event that they include.
 func (s *Server) page(sess lathe.Session, read func(*api.History, pager) error) (api.History, error) {
-	h := api.History{Event: s.events.ID(s.opts.Bus.Seq())}
+	h := api.History{Event: s.events.Here()}
 	if err := read(&h, pager{store: s.opts.Store, session: sess.ID}); err != nil {
 		return h, err
 	}

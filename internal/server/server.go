@@ -153,7 +153,7 @@ func New(o Options) *Server {
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
 	s.listing.excludes = func(dir string) []string { return s.own().excludes(dir) }
 	s.events = events.New(events.Options{
-		Bus: o.Bus, Heartbeat: o.Heartbeat, Epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]), Project: s.projectOf,
+		Bus: o.Bus, Journal: journalOf(o.Store), Heartbeat: o.Heartbeat, Epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]), Project: s.projectOf,
 	})
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
 	s.mux = &routeMux{s: s, groups: map[string]*http.ServeMux{}}

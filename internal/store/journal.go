@@ -10,20 +10,31 @@ import (
 type Fact struct {
 	Directory string
 	Event     lathe.Event
+	Number    int64 // in the journal; 0 for what has no place of its own in it, such as streamed text
 }
 
 // Journal carries events between the servers that share a store. A store of one
 // machine has none.
 //
 // All servers read the facts in one order, which is that of the transactions that
-// noted them. Text that streams is not noted: Follow reads it from where
-// [Streams] keeps it.
+// noted them, which is that of their numbers. Text that streams is not noted: Follow
+// reads it from where [Streams] keeps it. Facts are forgotten after some minutes. A server
+// that was away for longer is told [lathe.EventsMissed] in their place.
 type Journal interface {
 	// Follow calls take whenever something may have happened elsewhere, until ctx ends.
 	// take calls read, which returns what other servers noted since the last time, oldest
 	// first. No transaction that notes something may run between read and the publishing
 	// of what it returned.
 	Follow(ctx context.Context, take func(read func(context.Context) ([]Fact, error)) error)
+	// Name tells this journal from others: numbers of one mean nothing in another. It is
+	// "" as long as nothing was read.
+	Name() string
+	// At returns the number up to which this server has read; ok is false before it began.
+	At() (number int64, ok bool)
+	// Between returns the facts whose numbers are above after and at most upTo, with those
+	// that this server noted itself. The error is [ErrNotFound] if some are forgotten, or
+	// if there are very many.
+	Between(ctx context.Context, after, upTo int64) ([]Fact, error)
 	// Abandoned returns the sessions whose owner is gone without having given back its
 	// lease.
 	Abandoned(ctx context.Context) ([]lathe.SessionID, error)
@@ -31,7 +42,8 @@ type Journal interface {
 
 // Noter is what the [Tx] of a store with a [Journal] can do, too.
 type Noter interface {
-	// Note adds facts to the journal, as the last thing of its transaction. It returns
+	// Note adds facts to the journal, as the last thing of its transaction, and sets
+	// their numbers. It returns
 	// what others noted before and this server has not read yet, which has to be published
 	// first. Events that concern one machine alone, and streamed text, are left out.
 	Note(facts []Fact) (before []Fact, err error)

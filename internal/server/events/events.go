@@ -23,11 +23,12 @@ import (
 	"lathe/internal/bus"
 )
 
-// Options configure [Streams]. All of it is needed.
+// Options configure [Streams]. All of it is needed but Journal.
 type Options struct {
 	Bus       *bus.Bus
 	Heartbeat time.Duration
-	Epoch     string // of this process, in ids of events
+	Epoch     string  // of this process, in ids of events
+	Journal   Journal // of the servers that share a store; nil where there is none
 	// Project returns the project of a directory whose instance is open, else "".
 	Project func(ctx context.Context, dir string) string
 }

@@ -63,6 +63,7 @@ type member struct {
 	next  int
 	in    bool          // next is known
 	ready chan struct{} // closed then
+	at    string        // where it begins
 	place *place
 	gone  func() // ends the place
 }
@@ -104,10 +105,12 @@ func (s *Streams) newFanout(key fankey, filter bus.Filter) *fanout {
 	ctx, stop := context.WithCancel(s.ctx)
 	f := &fanout{s: s, key: key, stop: stop, wake: make(chan struct{}), members: map[*member]struct{}{}}
 	s.fanouts.by[key] = f
-	f.sub = s.o.Bus.Subscribe(ctx, filter, bus.Limits{Events: fanoutEvents, Bytes: fanoutBytes})
+	sub, from, number := s.o.Bus.SubscribeNow(ctx, filter, bus.Limits{Events: fanoutEvents, Bytes: fanoutBytes})
+	f.sub = sub
 	s.wg.Go(func() {
 		defer f.sub.Close()
 		st := newStream(s, key)
+		st.taken, st.number = from, number
 		st.fan, st.sink, st.reach = f, f.publish, f.reached
 		err := st.run(ctx, f.sub)
 		if err == nil {
@@ -148,13 +151,13 @@ func (f *fanout) admit(st *stream) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.admitLocked()
+	f.admitLocked(st.begins())
 	return nil
 }
 
-func (f *fanout) admitLocked() {
+func (f *fanout) admitLocked(at string) {
 	for _, m := range f.joining {
-		m.next, m.in = f.base+len(f.log), true
+		m.next, m.in, m.at = f.base+len(f.log), true, at
 		close(m.ready)
 	}
 	f.joining = nil
@@ -253,7 +256,7 @@ func (f *fanout) end(why error) {
 	if f.s.fanouts.by[f.key] == f {
 		delete(f.s.fanouts.by, f.key)
 	}
-	f.admitLocked()
+	f.admitLocked("")
 	f.signal()
 }
 

@@ -21,7 +21,7 @@ func TestFanoutLog(t *testing.T) {
 			t.Fatal("not let in")
 		}
 	}
-	f.admitLocked()
+	f.admitLocked("")
 	piece := func(i int) wire.Output { return wire.Raw(fmt.Appendf(nil, "%-65536d", i)) }
 	read := func(m *member) string {
 		got, _, _, err := m.take()
@@ -77,7 +77,7 @@ func TestFanoutLongText(t *testing.T) {
 			t.Fatal("not let in")
 		}
 	}
-	f.admitLocked()
+	f.admitLocked("")
 	large := wire.EncodePartDelta(lathe.PartDelta{}, wire.TextOf(strings.Repeat("x", fanoutKeep)), "evt_1")
 	for range 3 {
 		_ = f.publish(large)

@@ -37,6 +37,9 @@ type openPart struct {
 	size   int
 	marks  marks
 	closed bool
+
+	dir      string
+	closedAt uint64 // number of the event that closed it
 }
 
 // add adds a delta.
@@ -105,7 +108,7 @@ func (l *live) take(env lathe.Envelope) {
 	l.seen = env.Seq
 	switch ev := env.Event.(type) {
 	case lathe.PartUpdated:
-		l.update(env.Seq, ev.Part)
+		l.update(env, ev.Part)
 	case lathe.PartDelta:
 		if p := l.parts[ev.PartID]; p != nil {
 			p.add(env.Seq, ev)
@@ -131,16 +134,17 @@ func (l *live) forget(id lathe.SessionID) {
 	l.memory.idle(size)
 }
 
-func (l *live) update(seq uint64, p lathe.Part) {
+func (l *live) update(env lathe.Envelope, p lathe.Part) {
 	text, open := openText(p.Body)
 	if !open {
 		if o := l.parts[p.ID]; o != nil {
+			o.closedAt = env.Seq
 			o.close(text)
 		}
 		return
 	}
-	o := &openPart{part: p, size: len(text)}
-	o.marks.add(seq, len(text))
+	o := &openPart{part: p, size: len(text), dir: env.Directory}
+	o.marks.add(env.Seq, len(text))
 	if text != "" {
 		o.keep(text)
 	}

@@ -30,11 +30,11 @@ func (s *Streams) Follow(ctx context.Context, dir string, after uint64) iter.Seq
 			return
 		}
 		defer sub.Close()
-		if !yield(lathe.Envelope{Seq: at}, nil) {
+		if !yield(lathe.Envelope{Seq: at.seq, Number: at.number}, nil) {
 			return
 		}
 		for env, err := range sub.All() {
-			if errors.Is(err, bus.ErrSlow) {
+			if _, missed := env.Event.(lathe.EventsMissed); missed || errors.Is(err, bus.ErrSlow) {
 				err = api.ErrLost
 			}
 			if !yield(s.measured(env), err) || err != nil {
@@ -46,18 +46,14 @@ func (s *Streams) Follow(ctx context.Context, dir string, after uint64) iter.Seq
 
 // subscribeAfter subscribes to what follows a number, the newest one for 0, and
 // returns it.
-func (s *Streams) subscribeAfter(ctx context.Context, dir string, after uint64) (*bus.Subscription, uint64, error) {
-	at, f := after, bus.Filter{Directory: dir}
-	if at == 0 {
-		at = s.o.Bus.Seq()
+func (s *Streams) subscribeAfter(ctx context.Context, dir string, after uint64) (sub *bus.Subscription, at position, err error) {
+	f := bus.Filter{Directory: dir}
+	if after == 0 {
+		sub, at.seq, at.number = s.o.Bus.SubscribeNow(ctx, f, bus.Limits{})
+		return sub, at, nil
 	}
-	for {
-		sub, err := s.o.Bus.SubscribeFrom(ctx, at, f, bus.Limits{})
-		if err == nil || after != 0 {
-			return sub, at, err
-		}
-		at = s.o.Bus.Seq() // more was published meanwhile than is kept
-	}
+	sub, err = s.o.Bus.SubscribeFrom(ctx, after, f, bus.Limits{})
+	return sub, position{seq: after}, err
 }
 
 // measured adds to a delta where it ends, so that a reader who already has some
@@ -93,7 +89,7 @@ func (s *Streams) ServeOwn(w http.ResponseWriter, r *http.Request, dir string) e
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{})
 	c := &request{s, w, r}
-	sub, at, resumed, err := c.subscribeOwn(dir)
+	sub, missed, resumed, err := c.subscribeOwn(dir)
 	if err != nil {
 		return err
 	}
@@ -103,8 +99,8 @@ func (s *Streams) ServeOwn(w http.ResponseWriter, r *http.Request, dir string) e
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	out := &ownStream{s: s, w: w, rc: rc, pace: paceOf(r)}
-	err = out.put(at, wire.Raw(fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed)))
+	out := &ownStream{s: s, w: w, rc: rc, pace: paceOf(r), dir: dir}
+	err = out.begin(missed, resumed)
 	if err == nil {
 		err = out.run(r.Context(), sub)
 	}
@@ -125,15 +121,15 @@ func paceOf(r *http.Request) time.Duration {
 }
 
 // subscribeOwn resumes where the client says it was, if that is possible.
-func (c *request) subscribeOwn(dir string) (sub *bus.Subscription, at uint64, resumed bool, err error) {
+func (c *request) subscribeOwn(dir string) (sub *bus.Subscription, missed past, resumed bool, err error) {
 	ctx := c.r.Context()
-	if seq, ok := c.s.parseEventID(c.last()); ok && seq > 0 {
-		if sub, at, err = c.s.subscribeAfter(ctx, dir, seq); err == nil {
-			return sub, at, true, nil
+	if p, ok := c.s.parse(c.last()); ok && p != (position{}) {
+		if sub, missed, err = c.s.from(ctx, p, bus.Filter{Directory: dir}); err == nil {
+			return sub, missed, true, nil
 		}
 	}
-	sub, at, err = c.s.subscribeAfter(ctx, dir, 0)
-	return sub, at, false, err
+	sub, at, err := c.s.subscribeAfter(ctx, dir, 0)
+	return sub, past{at: at}, false, err
 }
 
 // ownStream writes frames. What is queued goes out in one piece.
@@ -142,6 +138,9 @@ type ownStream struct {
 	w   http.ResponseWriter
 	rc  *http.ResponseController
 	buf bytes.Buffer
+	dir string // whose events they are; "": all
+
+	number int64 // in the journal, of the newest event that has one
 
 	pace  time.Duration // 0: everything goes out at once
 	delta bool          // what went out last was a piece of a text
@@ -149,10 +148,32 @@ type ownStream struct {
 
 const ownFlush = 64 << 10
 
+// begin says where the stream begins, and sends what the client missed.
+func (o *ownStream) begin(p past, resumed bool) error {
+	err := o.put(p.at, connected(strconv.FormatBool(resumed)))
+	for _, f := range p.facts {
+		env := lathe.Envelope{Seq: p.at.seq, Number: f.Number, Time: time.Now(), Directory: f.Directory, Event: f.Event}
+		if ev, ok := wire.EncodeOwnEvent(env); ok && err == nil {
+			err = o.put(position{p.at.seq, f.Number}, ev)
+		}
+	}
+	o.number = p.at.number
+	if !p.texts {
+		return err
+	}
+	for _, t := range o.s.live.streamingAt(p.at.seq, o.dir) {
+		env := lathe.Envelope{Seq: p.at.seq, Time: time.Now(), Directory: t.dir, Event: t.whole()}
+		if ev, ok := wire.EncodeOwnEvent(env); ok && err == nil {
+			err = o.put(p.at, ev)
+		}
+	}
+	return err
+}
+
 // put writes a frame; one with a long text goes out at once.
-func (o *ownStream) put(seq uint64, ev wire.Output) error {
-	if seq != 0 {
-		fmt.Fprintf(&o.buf, "id: %s\n", o.s.ID(seq))
+func (o *ownStream) put(at position, ev wire.Output) error {
+	if at != (position{}) {
+		fmt.Fprintf(&o.buf, "id: %s\n", o.s.id(at, false))
 	}
 	o.buf.WriteString("data: ")
 	raw, ok := ev.Whole()
@@ -205,10 +226,14 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 		case err == nil:
 			if ev, ok := wire.EncodeOwnEvent(o.s.measured(env)); ok {
 				_, o.delta = env.Event.(lathe.PartDelta)
-				put = o.put(env.Seq, ev)
+				o.number = max(o.number, env.Number)
+				put = o.put(position{env.Seq, o.number}, ev)
+			}
+			if _, missed := env.Event.(lathe.EventsMissed); missed {
+				return errors.Join(o.put(position{}, connected("false")), o.flush())
 			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			put = o.put(0, wire.Raw(wire.EncodeHeartbeat()))
+			put = o.put(position{}, wire.Raw(wire.EncodeHeartbeat()))
 		default:
 			return errors.Join(err, o.flush())
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"lathe"
@@ -47,8 +45,10 @@ type stream struct {
 	project map[string]string
 	buf     []byte // written since the last flush
 
-	taken uint64             // number of the newest event that was read
-	reach func(taken uint64) // called with every flush
+	taken  uint64             // number of the newest event that was read
+	number int64              // in the journal, of the newest that has one
+	over   bool               // nothing more is sent
+	reach  func(taken uint64) // called with every flush
 }
 
 // sending is how far a part has been sent.
@@ -89,8 +89,10 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, dir string, glob
 	key.deltas, key.ids = r.URL.Query().Get("parts") == "delta", c.wantsIDs()
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	last := c.last()
-	if sub := c.resume(last, f); sub != nil {
-		return c.alone(key, sub)
+	if p, ok := s.parse(last); ok {
+		if sub, missed, err := s.from(r.Context(), p, f); err == nil {
+			return c.alone(key, sub, missed)
+		}
 	}
 	return c.among(key, f, last != "")
 }
@@ -121,7 +123,7 @@ func (c *request) among(key fankey, f bus.Filter, refused bool) error {
 	if refused {
 		resumed = "false"
 	}
-	if err := c.open(key, resumed); err != nil {
+	if err := c.open(key, resumed, m.at); err != nil {
 		return err
 	}
 	return m.copy(c.r.Context(), c.w)
@@ -129,7 +131,7 @@ func (c *request) among(key fankey, f bus.Filter, refused bool) error {
 
 // alone sends what a client missed and what follows. It is behind the others, so
 // it has a stream of its own.
-func (c *request) alone(key fankey, sub *bus.Subscription) error {
+func (c *request) alone(key fankey, sub *bus.Subscription, missed past) error {
 	defer sub.Close()
 	st := newStream(c.s, key)
 	place := &place{key: key, newest: sub.Newest}
@@ -143,15 +145,18 @@ func (c *request) alone(key fankey, sub *bus.Subscription) error {
 		}
 		return rc.Flush()
 	}
-	if err := c.open(key, "true"); err != nil {
+	if err := c.open(key, "true", ""); err != nil {
+		return err
+	}
+	if err := st.catchUp(missed); err != nil {
 		return err
 	}
 	return st.run(c.r.Context(), sub)
 }
 
 // open begins the answer. After a failed resumption the client reads what it
-// shows again, as after any connection.
-func (c *request) open(key fankey, resumed string) error {
+// shows again, as after any connection. The id, if there is one, is where the stream begins.
+func (c *request) open(key fankey, resumed, id string) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -159,7 +164,12 @@ func (c *request) open(key fankey, resumed string) error {
 	c.w.WriteHeader(http.StatusOK)
 	ev := wire.Raw(wire.EncodeConnected())
 	if resumed != "" {
-		ev = wire.Raw([]byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`))
+		ev = connected(resumed)
+	}
+	if key.ids && id != "" {
+		id = "id: " + id + "\n"
+	} else {
+		id = ""
 	}
 	if key.global {
 		var err error
@@ -169,36 +179,15 @@ func (c *request) open(key fankey, resumed string) error {
 	}
 	rc := http.NewResponseController(c.w)
 	_ = rc.SetWriteDeadline(time.Now().Add(gate.WriteTimeout))
-	if _, err := fmt.Fprintf(c.w, "data: %s\n\n", ev.Bytes()); err != nil {
+	if _, err := fmt.Fprintf(c.w, "%sdata: %s\n\n", id, ev.Bytes()); err != nil {
 		return err
 	}
 	return rc.Flush()
 }
 
-// resume returns the events after the one that the client had last, or nil when
-// it did not ask or they are no longer kept.
-func (c *request) resume(last string, f bus.Filter) *bus.Subscription {
-	seq, ok := c.s.parseEventID(last)
-	if !ok {
-		return nil
-	}
-	sub, err := c.s.o.Bus.SubscribeFrom(c.r.Context(), seq, f, bus.Limits{})
-	if err != nil {
-		return nil
-	}
-	return sub
-}
-
-// ID names an event across restarts: numbers of another process are refused.
-func (s *Streams) ID(seq uint64) string { return s.o.Epoch + "-" + strconv.FormatUint(seq, 10) }
-
-func (s *Streams) parseEventID(id string) (uint64, bool) {
-	number, ok := strings.CutPrefix(id, s.o.Epoch+"-")
-	if !ok {
-		return 0, false
-	}
-	seq, err := strconv.ParseUint(number, 10, 64)
-	return seq, err == nil
+// connected says whether a stream goes on where the client was.
+func connected(resumed string) wire.Output {
+	return wire.Raw([]byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`))
 }
 
 // expired ends at once: Next with it takes what is queued and does not wait.
@@ -226,7 +215,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 			if err := st.send(env); err != nil {
 				return err
 			}
-			if _, over := env.Event.(lathe.InstanceDisposed); over && !st.key.global {
+			if _, over := env.Event.(lathe.InstanceDisposed); over && !st.key.global || st.over {
 				return st.flush()
 			}
 		case ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)):
@@ -239,7 +228,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 		}
 		if now := time.Now(); !now.Before(beat) {
 			beat = now.Add(st.s.o.Heartbeat)
-			if err := st.frame(0, "", wire.Raw(wire.EncodeHeartbeat())); err != nil {
+			if err := st.frame("", "", wire.Raw(wire.EncodeHeartbeat())); err != nil {
 				return err
 			}
 		}
@@ -286,23 +275,40 @@ func (st *stream) send(env lathe.Envelope) error {
 	if u, ok := env.Event.(lathe.PartUpdated); ok {
 		delete(st.parts, u.Part.ID)
 	}
-	frames := st.s.frames.of(env, st.s.frameID(env.Seq))
+	if _, missed := env.Event.(lathe.EventsMissed); missed {
+		st.over = true
+		return st.frame("", "", connected("false"))
+	}
+	st.number = max(st.number, env.Number)
+	return st.framed(env, st.s.frames.of(env, st.s.frameID(env.Seq)))
+}
+
+// framed writes the frames of an event.
+func (st *stream) framed(env lathe.Envelope, frames []wire.Output) error {
 	for i, raw := range frames {
-		seq := env.Seq
-		if i < len(frames)-1 { // a client that has only this one has not seen all
-			seq = 0
+		id := ""
+		if i == len(frames)-1 { // a client that has only an earlier one has not seen all
+			id = st.id(env.Seq, env.Number > 0)
 		}
-		if err := st.frame(seq, env.Directory, raw); err != nil {
+		if err := st.frame(id, env.Directory, raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// id returns the id for the frame of an event, "" for a client that did not ask for ids.
+func (st *stream) id(seq uint64, numbered bool) string {
+	if !st.key.ids {
+		return ""
+	}
+	return st.s.id(position{seq, st.number}, numbered)
+}
+
 // delta notes text that came; release sends it when it is time.
 func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
 	if st.key.deltas {
-		return st.frame(env.Seq, env.Directory, wire.EncodePartDelta(d, wire.TextOf(d.Delta), st.s.frameID(env.Seq)))
+		return st.frame(st.id(env.Seq, false), env.Directory, wire.EncodePartDelta(d, wire.TextOf(d.Delta), st.s.frameID(env.Seq)))
 	}
 	p := st.parts[d.PartID]
 	if p == nil {
@@ -347,7 +353,7 @@ func (st *stream) part(id lathe.PartID, p *sending) error {
 	if p.open == nil {
 		text := wire.TextOf(string(p.text))
 		p.text = p.text[:0]
-		return st.frame(0, p.dir, wire.EncodePartDelta(p.msg, text, fid))
+		return st.frame("", p.dir, wire.EncodePartDelta(p.msg, text, fid))
 	}
 	part, all, kept := st.s.live.text(id, p.open, p.seq)
 	size := all.Len()
@@ -356,7 +362,7 @@ func (st *stream) part(id lathe.PartID, p *sending) error {
 	}
 	delta := all.Cut(p.sent, size)
 	p.sent, p.wait = size, max(partEvery, time.Duration(size)*time.Second/partRate)
-	if err := st.frame(0, p.dir, wire.EncodePartDelta(p.msg, delta, fid)); err != nil {
+	if err := st.frame("", p.dir, wire.EncodePartDelta(p.msg, delta, fid)); err != nil {
 		return err
 	}
 	if !kept { // the turn is over: the whole part is on its way
@@ -366,11 +372,11 @@ func (st *stream) part(id lathe.PartID, p *sending) error {
 	if !ok {
 		return nil
 	}
-	seq := p.seq
-	if len(st.held) > 1 { // others are still held back: a resumption must bring them
-		seq = 0
+	at := ""
+	if len(st.held) <= 1 { // others that are still held back have to be brought by a resumption
+		at = st.id(p.seq, false)
 	}
-	return st.frame(seq, p.dir, raw)
+	return st.frame(at, p.dir, raw)
 }
 
 // frameID is the event identifier that clients of 1.18 look for.
@@ -378,9 +384,8 @@ func (s *Streams) frameID(seq uint64) string {
 	return fmt.Sprintf("%s_%012x%s", lathe.PrefixEvent, seq, s.o.Epoch)
 }
 
-// frame writes one event. A zero seq gives the frame no id, nor has one a client
-// that did not ask for ids.
-func (st *stream) frame(seq uint64, dir string, ev wire.Output) error {
+// frame writes one event, with an id unless that is "".
+func (st *stream) frame(id, dir string, ev wire.Output) error {
 	if st.key.global {
 		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), ev)
 		if err != nil {
@@ -388,8 +393,8 @@ func (st *stream) frame(seq uint64, dir string, ev wire.Output) error {
 		}
 		ev = wrapped
 	}
-	if seq != 0 && st.key.ids {
-		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.ID(seq))
+	if id != "" {
+		st.buf = fmt.Appendf(st.buf, "id: %s\n", id)
 	}
 	st.buf = append(st.buf, "data: "...)
 	raw, ok := ev.Whole()

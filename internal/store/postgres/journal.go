@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,8 +28,15 @@ const (
 	lookEvery = 3 * time.Second
 	// gather is how long messages are gathered before anything is read.
 	gather = 10 * time.Millisecond
-	// forgetEvents removes events that are so old that every server has read them.
-	forgetEvents = `DELETE FROM event WHERE at < clock_timestamp() - interval '15 minutes'`
+	// forgetEvents removes events that are so old that every server has read them. The newest
+	// stays: it tells those who have read it that they have missed nothing.
+	forgetEvents = `DELETE FROM event WHERE at < clock_timestamp() - interval '15 minutes' AND n < (SELECT max(n) FROM event)`
+	// forgetEvery is how often a server that notes events removes old ones.
+	forgetEvery = 2 * time.Minute
+	// eventColumns are those that [eventRow.dest] takes.
+	eventColumns = `n, origin, directory, kind, data, blobs`
+	// mostBetween bounds what is read of the past for one client.
+	mostBetween = 5000
 	// lockEvents is held from the numbering of events to the end of the commit, so that
 	// numbers have the order of the commits.
 	lockEvents = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.event'))`
@@ -37,7 +47,9 @@ type journal struct {
 	told atomic.Bool // text has to be told, too: this server tells others
 
 	mu    sync.Mutex
+	name  string // of the database and the schema in it
 	begun bool
+	noted bool                 // since old events were removed
 	seen  int64                // number of the newest event that was read or noted
 	open  map[lathe.PartID]int // bytes known of the open texts of others
 }
@@ -54,42 +66,71 @@ func (j *journal) reached(n int64) {
 	j.seen, j.begun = max(j.seen, n), true
 }
 
+// hasNoted notes that there will be something to remove.
+func (j *journal) hasNoted(n int64) {
+	j.reached(n)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.noted = true
+}
+
 // Note implements [store.Noter].
 func (tx *tx) Note(facts []store.Fact) (before []store.Fact, err error) {
 	rows, err := tx.eventRows(facts)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	if _, err := tx.exec(lockEvents); err != nil {
-		return nil, err
-	}
 	j := &tx.db.journal
 	j.told.Store(true)
-	seen, begun := j.at()
-	if begun {
-		if before, seen, err = tx.events(seen); err != nil {
-			return nil, err
-		}
+	if before, err = tx.before(); err != nil {
+		return nil, err
 	}
+	self := tx.db.heart.self.ID
+	var b pgx.Batch
 	for _, r := range rows {
-		err := tx.row(`INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5) RETURNING n`,
-			tx.db.heart.self.ID, r.directory, r.kind, r.data, r.blobs).Scan(&seen)
-		if err != nil {
-			return nil, err
-		}
+		b.Queue(`INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5) RETURNING n`,
+			self, r.directory, r.kind, r.data, r.blobs).QueryRow(func(row pgx.Row) error { return row.Scan(&facts[r.of].Number) })
 	}
-	tx.after = append(tx.after, func(context.Context) { j.reached(seen) })
-	_, err = tx.exec(`SELECT pg_notify(`+channel+`, $1)`, tx.db.heart.self.ID)
-	return before, err
+	b.Queue(`SELECT pg_notify(`+channel+`, $1)`, self)
+	if err := tx.q.SendBatch(tx.ctx, &b).Close(); err != nil {
+		return nil, err
+	}
+	newest := facts[rows[len(rows)-1].of].Number
+	tx.after = append(tx.after, func(context.Context) { j.hasNoted(newest) })
+	return before, nil
+}
+
+// before takes the lock of the events and returns what this server has not read of them.
+func (tx *tx) before() (facts []store.Fact, err error) {
+	seen, begun := tx.db.journal.at()
+	if !begun {
+		_, err := tx.exec(lockEvents)
+		return nil, err
+	}
+	var read eventsRead
+	var b pgx.Batch
+	b.Queue(lockEvents)
+	b.Queue(newEvents, seen).Query(read.scan)
+	if err := tx.q.SendBatch(tx.ctx, &b).Close(); err != nil {
+		return nil, err
+	}
+	return tx.others(&read, seen)
 }
 
 type eventRow struct {
+	of              int // place of its fact
+	n               int64
+	origin          string
 	directory, kind string
 	document
 }
 
+func (r *eventRow) dest() []any {
+	return []any{&r.n, &r.origin, &r.directory, &r.kind, &r.data, &r.blobs}
+}
+
 func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
-	for _, f := range facts {
+	for i, f := range facts {
 		var e codec.Encoder
 		kind, data, err := e.Event(f.Event)
 		if err != nil {
@@ -102,37 +143,92 @@ func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, eventRow{clean(f.Directory), kind, document{tx.db.pack(data), blobs}})
+		rows = append(rows, eventRow{of: i, directory: clean(f.Directory), kind: kind, document: document{tx.db.pack(data), blobs}})
 	}
 	return rows, nil
 }
 
+// newEvents reads what follows a number ($1). The first row tells whether something between
+// them was removed.
+const newEvents = `SELECT -1, NULL, coalesce((SELECT min(n) FROM event)::text, ''), '', NULL, NULL
+	UNION ALL (SELECT ` + eventColumns + ` FROM event WHERE n > $1 ORDER BY n)`
+
+// eventsRead are rows of events.
+type eventsRead struct {
+	rows   []eventRow
+	oldest int64 // of all that there are; 0: there are none
+}
+
+func (e *eventsRead) scan(rows pgx.Rows) error {
+	defer rows.Close()
+	for rows.Next() {
+		var r eventRow
+		var origin *string
+		dest := r.dest()
+		dest[1] = &origin
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		if r.n < 0 {
+			e.oldest, _ = strconv.ParseInt(r.directory, 10, 64) // "" is none
+			continue
+		}
+		r.origin = *origin
+		e.rows = append(e.rows, r)
+	}
+	return rows.Err()
+}
+
+// missed reports whether something after a number may have been removed. Numbers have a gap
+// where a transaction failed, so this can be said too often.
+func (e *eventsRead) missed(after int64) bool { return after > 0 && e.oldest > after+1 }
+
 // events reads what others noted after a number, and returns the newest number.
 func (v *view) events(after int64) (facts []store.Fact, newest int64, err error) {
-	newest = after
-	var read []eventRow
-	err = v.rows(func(row pgx.Row) error {
-		var r eventRow
-		var origin string
-		err := row.Scan(&newest, &origin, &r.directory, &r.kind, &r.data, &r.blobs)
-		if origin != v.db.heart.self.ID {
-			read = append(read, r)
-		}
-		return err
-	}, `SELECT n, origin, directory, kind, data, blobs FROM event WHERE n > $1 ORDER BY n`, after)
+	rows, err := v.query(newEvents, after)
 	if err != nil {
 		return nil, after, err
 	}
-	var docs []document
-	for i := range read {
-		docs = append(docs, read[i].document)
+	var read eventsRead
+	if err := read.scan(rows); err != nil {
+		return nil, after, err
+	}
+	newest = after
+	if n := len(read.rows); n > 0 {
+		newest = read.rows[n-1].n
+	}
+	facts, err = v.others(&read, after)
+	return facts, newest, err
+}
+
+// others returns the facts that were read and that other servers noted.
+func (v *view) others(read *eventsRead, after int64) (facts []store.Fact, err error) {
+	if read.missed(after) {
+		v.db.log.Warn("events of other servers were missed: this one was away for too long", "after", after, "oldest", read.oldest)
+		facts = append(facts, store.Fact{Event: lathe.EventsMissed{}})
+	}
+	rows := slices.DeleteFunc(read.rows, func(r eventRow) bool { return r.origin == v.db.heart.self.ID })
+	more, err := v.facts(rows)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, more...)
+	v.db.journal.note(facts)
+	return facts, nil
+}
+
+// facts decodes events. What cannot be read is left out.
+func (v *view) facts(rows []eventRow) (facts []store.Fact, err error) {
+	docs := make([]document, len(rows))
+	for i := range rows {
+		docs[i] = rows[i].document
 	}
 	bodies, err := v.bodies(docs)
 	if err != nil {
-		return nil, after, err
+		return nil, err
 	}
-	for i := range read {
-		r := &read[i]
+	for i := range rows {
+		r := &rows[i]
 		data, err := codec.Unpack(r.data)
 		var ev lathe.Event
 		if err == nil {
@@ -143,11 +239,10 @@ func (v *view) events(after int64) (facts []store.Fact, newest int64, err error)
 			continue
 		}
 		if ev != nil {
-			facts = append(facts, store.Fact{Directory: r.directory, Event: ev})
+			facts = append(facts, store.Fact{Directory: r.directory, Event: ev, Number: r.n})
 		}
 	}
-	v.db.journal.note(facts)
-	return facts, newest, nil
+	return facts, nil
 }
 
 // note remembers which texts of others are open, and how much of them is known.
@@ -171,6 +266,39 @@ func (j *journal) note(facts []store.Fact) {
 // follower is a [store.Journal].
 type follower struct{ *core }
 
+// At implements [store.Journal].
+func (f follower) At() (number int64, ok bool) { return f.journal.at() }
+
+// Name implements [store.Journal].
+func (f follower) Name() string {
+	f.journal.mu.Lock()
+	defer f.journal.mu.Unlock()
+	return f.journal.name
+}
+
+// Between implements [store.Journal].
+func (f follower) Between(ctx context.Context, after, upTo int64) (facts []store.Fact, err error) {
+	if upTo <= after {
+		return nil, nil
+	}
+	err = f.read(ctx, func(v *view) error {
+		var read eventsRead
+		rows, err := v.query(newEvents+` LIMIT $2`, after, mostBetween+2)
+		if err != nil {
+			return err
+		}
+		if err := read.scan(rows); err != nil {
+			return err
+		}
+		if read.missed(after) || len(read.rows) > mostBetween {
+			return store.ErrNotFound
+		}
+		facts, err = v.facts(slices.DeleteFunc(read.rows, func(r eventRow) bool { return r.n > upTo }))
+		return err
+	})
+	return facts, err
+}
+
 // Abandoned implements [store.Journal].
 func (f follower) Abandoned(ctx context.Context) (ids []lathe.SessionID, err error) {
 	rows, err := f.pool.Query(ctx, `SELECT s.id FROM lease l JOIN session s ON s.n = l.session LEFT JOIN owner o ON o.id = l.owner
@@ -186,6 +314,7 @@ func (f follower) Follow(ctx context.Context, take func(read func(context.Contex
 	if err := f.start(ctx); err != nil {
 		return
 	}
+	f.look(ctx, take, nil)
 	for ctx.Err() == nil {
 		conn, err := f.listen(ctx)
 		if err != nil { // looking goes on without being told
@@ -212,15 +341,45 @@ func pause(ctx context.Context, d time.Duration) {
 func (f follower) start(ctx context.Context) error {
 	for {
 		var n int64
-		err := f.read(ctx, func(v *view) error { return v.row(`SELECT coalesce(max(n), 0) FROM event`).Scan(&n) })
+		var name string
+		err := f.read(ctx, func(v *view) error {
+			if err := v.row(`SELECT coalesce(max(n), 0) FROM event`).Scan(&n); err != nil {
+				return err
+			}
+			name = v.journalName()
+			return nil
+		})
 		if err == nil {
-			f.journal.reached(n)
+			f.journal.begin(name, n)
 			return nil
 		}
 		if pause(ctx, lookEvery); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// begin notes the name, and how far this server has read.
+func (j *journal) begin(name string, n int64) {
+	j.reached(n)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.name = name
+}
+
+// journalName tells the events of this schema from those of any other, and from those of a
+// copy that was restored elsewhere. A database that does not say which cluster it is in is
+// known by its own number alone.
+func (v *view) journalName() string {
+	var cluster, place string
+	if err := v.row(`SELECT d.oid || '.' || current_schema()::regnamespace::oid FROM pg_database d WHERE d.datname = current_database()`).Scan(&place); err != nil {
+		return ""
+	}
+	if err := v.row(`SELECT system_identifier::text FROM pg_control_system()`).Scan(&cluster); err != nil {
+		v.db.log.Debug("the cluster has no name", "err", err)
+	}
+	sum := sha256.Sum256([]byte(cluster + "." + place))
+	return hex.EncodeToString(sum[:5])
 }
 
 // listen opens a connection that is told what happens.
@@ -243,13 +402,29 @@ func (f follower) listen(ctx context.Context) (*pgx.Conn, error) {
 
 // hear reads whenever the connection is told something, until it breaks.
 func (f follower) hear(ctx context.Context, conn *pgx.Conn, take func(func(context.Context) ([]store.Fact, error)) error) {
+	forgot := time.Now()
 	for {
 		parts, err := f.messages(ctx, conn)
 		if err != nil {
 			return
 		}
 		f.look(ctx, take, parts)
+		if time.Since(forgot) > forgetEvery && f.journal.toForget() {
+			forgot = time.Now()
+			if _, err := f.pool.Exec(ctx, forgetEvents); err != nil {
+				f.log.Debug("old events are removed later", "err", err)
+			}
+		}
 	}
+}
+
+// toForget reports whether something was noted since it was asked last.
+func (j *journal) toForget() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	was := j.noted
+	j.noted = false
+	return was
 }
 
 // messages waits for a message, or for the time to look without one, and returns the
