@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 )
 
 // ErrLevel means that the policy demands more than the system can do.
@@ -86,6 +87,7 @@ func (r *Run) Hidden() []string {
 type listener interface {
 	all() []Refusal
 	outlive()
+	check() []Refusal
 	share() (*os.File, error)
 	shareNetwork() ([]*os.File, string, error)
 	stop()
@@ -124,7 +126,7 @@ func (r *Run) Lost() []netip.AddrPort {
 // returns what was refused or undone.
 func (r *Run) Ended() (refused []Refusal) {
 	if r.told != nil {
-		refused = r.told.all()
+		refused = append(r.told.all(), r.told.check()...)
 	}
 	r.leave()
 	return append(refused, r.check()...)
@@ -139,7 +141,7 @@ func (r *Run) Outlive() (refused []Refusal) {
 	}
 	refused, r.check = r.check(), func() []Refusal { return nil }
 	if r.told != nil {
-		refused = append(r.told.all(), refused...)
+		refused = slices.Concat(r.told.all(), r.told.check(), refused)
 	}
 	return refused
 }

@@ -12,7 +12,7 @@
 // has a file: landlock_linux.go (files and signals), mounts_linux.go (the process's own view
 // of the files), seccomp_linux.go (system calls), overlay_linux.go (changes that are held
 // back) and net_linux.go with ports_linux.go (a network of its own). fork_linux.go makes the
-// system calls in the new process. notify_linux.go learns what was refused, and guard.go
-// restores what the kernel could not protect; gitconfig.go knows which settings of git are
+// system calls in the new process. notify_linux.go learns what was refused,
+// lasting_linux.go and nested_linux.go refuse what the kernel cannot, and guard.go restores what the kernel could not protect; gitconfig.go knows which settings of git are
 // harmless. seatbelt.go is the same policy for macOS.
 package sandbox

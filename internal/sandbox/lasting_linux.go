@@ -3,9 +3,7 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,14 +21,17 @@ type change struct {
 	op, path string
 	from     string // what a rename or a link puts there
 	whole    bool   // something complete is put there: a rename or a link
+	away     bool   // the path is where a rename or a link takes something from
 }
 
-// barred reports whether a lasting process may not do that: the path is a protected file,
-// or would become one.
+// barred reports whether the process may not do that. A lasting one may change no protected
+// file and make none; others may not make git execute something in a checkout below.
 func (t *teller) barred(c change) bool {
+	if !t.lasting.Load() {
+		return t.nested.bars(c)
+	}
 	git, name, ok := inGit(c.path)
-	config := name == "config" || name == "config.worktree"
-	if !t.lasting.Load() || t.policy.given(c.path) && !config {
+	if t.policy.given(c.path) && !isConfig(name) {
 		return false
 	}
 	for _, shut := range t.shut {
@@ -38,58 +39,18 @@ func (t *teller) barred(c change) bool {
 			return true
 		}
 	}
-	if !slices.ContainsFunc(t.policy.Checkouts, func(dir string) bool { return below(c.path, dir) }) {
-		ok = false
-	} else if filepath.Base(c.path) == ".git" && c.from != "" {
-		return barsGit(c.path, "config", filepath.Join(c.from, "config")) || hooked(c.from)
-	}
-	if ok {
-		return c.op != "remove" && barsGit(git, name, c.from)
-	}
-	return t.policy.Forbid != nil && t.policy.Forbid(c.path, c.whole)
-}
-
-// barsGit decides about files that git executes, or executes by, in any checkout: a
-// configuration may be replaced, as git does, by one that executes nothing new.
-func barsGit(git, name, from string) bool {
-	switch {
-	case strings.HasPrefix(name, "hooks/"):
-		return !strings.HasSuffix(name, ".sample")
-	case name != "config" && name != "config.worktree":
-		return false
-	case from == "":
-		_, err := os.Lstat(filepath.Join(git, "HEAD"))
-		return err == nil
-	}
-	old, _ := readBounded(filepath.Join(git, name))
-	fresh, err := readBounded(from)
-	if os.IsNotExist(err) {
-		return false
-	}
-	return err != nil || executesMore(old, fresh, strings.Contains(git, "/modules/"))
-}
-
-// hooked reports whether a directory of git has hooks.
-func hooked(git string) bool {
-	hooks := filepath.Join(git, "hooks")
-	_, err := os.Lstat(hooks)
-	return err == nil && !harmless(hooks)
-}
-
-// inGit splits the path of a file in a directory of git: one called .git, or one of a
-// submodule.
-func inGit(path string) (git, name string, ok bool) {
-	at := strings.LastIndex(path, "/.git/")
-	if at < 0 {
-		return "", "", false
-	}
-	git, name = path[:at+len("/.git")], path[at+len("/.git/"):]
-	for _, end := range []string{"hooks/", "config", "config.worktree"} {
-		if i := strings.LastIndex(name, "/"+end); i >= 0 && strings.HasPrefix(name, "modules/") {
-			return filepath.Join(git, name[:i]), name[i+1:], true
+	if within(c.path, t.policy.Checkouts) {
+		if c.op == "rename" && c.from != "" && !within(c.from, t.policy.Checkouts) && bringsGit(c.from) {
+			return true
+		}
+		if filepath.Base(c.path) == ".git" && c.from != "" {
+			return steersGit(c.from)
+		}
+		if ok {
+			return barsGit(git, name, c)
 		}
 	}
-	return git, name, true
+	return t.policy.Forbid != nil && t.policy.Forbid(c.path, c.whole)
 }
 
 // byProcess turns a path that names itself by way of a process's own directory of /proc,

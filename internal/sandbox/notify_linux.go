@@ -44,6 +44,7 @@ type teller struct {
 	lasting      atomic.Bool
 	roots        []string // directories that may be written
 	shut         []string // paths below them that may not
+	nested       *nested
 	fd           int
 	quit         int // an event that ends attend
 
@@ -146,6 +147,7 @@ func newTeller(policy *Policy, fd int, conns *connections) *teller {
 	t.lasting.Store(policy.Lasting)
 	t.roots = policy.existing(slices.Concat(policy.Write, policy.Given, devices))
 	t.shut = policy.existing(policy.guarded())
+	t.nested = newNested(policy)
 	go func() {
 		defer close(t.ended)
 		attend(fd, quit, t.hear)
@@ -283,6 +285,9 @@ func attend(fd, quit int, hear func(*notif) (fails unix.Errno, later bool)) {
 	}
 }
 
+// check looks at what a process made when it has ended or lasts from now on.
+func (t *teller) check() []Refusal { return t.nested.check() }
+
 // all returns what was noted.
 func (t *teller) all() []Refusal {
 	t.mu.Lock()
@@ -294,6 +299,9 @@ func (t *teller) all() []Refusal {
 // it.
 func (t *teller) note(req *notif) (fails unix.Errno) {
 	op, dirs, at := subject(req)
+	if req.nr == unix.SYS_RENAMEAT2 && req.args[4]&unix.RENAME_EXCHANGE != 0 { // each goes to the other's place
+		dirs, at = append(dirs, dirs[0]), append(at, at[0])
+	}
 	from := ""
 	for i := range at {
 		raw := readString(int(req.pid), uintptr(at[i]))
@@ -301,7 +309,8 @@ func (t *teller) note(req *notif) (fails unix.Errno) {
 			continue
 		}
 		path, ok := t.allowed(req, dirs[i], raw, op == "write")
-		c := change{op: op, path: path, from: from, whole: op == "rename" || op == "link" || isSymlink(req.nr)}
+		two := op == "rename" || op == "link"
+		c := change{op: op, path: path, from: from, whole: two || isSymlink(req.nr), away: two && i == 0}
 		if from = path; t.barred(c) {
 			fails, ok = unix.EACCES, false
 		}
@@ -336,10 +345,7 @@ func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (strin
 		if !strings.HasPrefix(path, own) {
 			continue
 		}
-		if t.lasting.Load() {
-			path = t.existing(byProcess(req.pid, path), follow)
-		}
-		return path, true
+		return t.existing(byProcess(req.pid, path), follow), true
 	}
 	real := t.existing(path, follow)
 	if real == "" {
@@ -393,10 +399,7 @@ func realPath(path string) string {
 }
 
 func (t *teller) writable(path string) bool {
-	in := func(dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return below(path, dir) })
-	}
-	return in(t.roots) && !in(t.shut)
+	return within(path, t.roots) && !within(path, t.shut)
 }
 
 // subject says what a call does and where its paths are, each with the

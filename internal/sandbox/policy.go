@@ -32,8 +32,9 @@ type Policy struct {
 	// Forbid reports whether a file that is not there yet would be protected; whole says that
 	// something complete is put there, such as a directory. Only for lasting processes; nil: none is.
 	Forbid func(path string, whole bool) bool
-	// Checkouts are directories in which lasting processes may not make git execute anything:
-	// hooks and settings of every checkout below. Tests make such repositories elsewhere.
+	// Checkouts are directories in which processes may not make git execute anything: hooks
+	// and settings of every checkout below. What a process made is moved to Aside when it
+	// has ended, but for a lasting one.
 	Checkouts []string
 	// Required says that nothing may run with less than all of this.
 	Required bool

@@ -205,7 +205,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-test.v", "-test.short", "-test.run", "^(TestConfined|TestEscapes$|TestAdversary|TestAttacks|TestRefusals|TestNetwork|TestProcesses|TestLimit|TestLasting)")
+	cmd := exec.Command(program, "-test.v", "-test.short", "-test.run", "^(TestConfined|TestEscapes$|TestAdversary|TestAttacks|TestRefusals|TestNetwork|TestProcesses|TestLimit|TestLasting|TestNested)")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "HOME=" + dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
