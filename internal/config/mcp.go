@@ -11,22 +11,6 @@ import (
 // Lazy reports whether a server starts with its first call only.
 func (m MCP) Lazy() bool { return m.LazyStart == nil || *m.LazyStart }
 
-// Unconfined reports whether the person lets a server's program run without confinement. It
-// counts only for a program that the person's configuration names: a repository, trusted or
-// not, must not put another one in its place.
-func (c *Config) Unconfined(server string) bool {
-	i := slices.IndexFunc(c.MCP, func(m MCP) bool { return m.Name == server })
-	if i < 0 || c.MCP[i].Sandbox != "off" || c.MCP[i].Type == "" {
-		return false
-	}
-	for _, key := range []string{"command", "environment", "cwd"} {
-		if c.writtenBy(c.tree.Path("mcp", server, key), Repository) {
-			return false
-		}
-	}
-	return true
-}
-
 // ServerNetwork returns which hosts the program of a server reaches, as the person says.
 func (c *Config) ServerNetwork(server string) Reach {
 	i := slices.IndexFunc(c.MCP, func(m MCP) bool { return m.Name == server })
@@ -34,18 +18,6 @@ func (c *Config) ServerNetwork(server string) Reach {
 		return Reach{}
 	}
 	return c.MCP[i].Network
-}
-
-// writtenBy reports whether a tree has a value of such a source.
-func (c *Config) writtenBy(v *jsonc.Value, who Trust) bool {
-	if v == nil {
-		return false
-	}
-	if len(v.Members)+len(v.Items) == 0 {
-		return c.trust[v.Source()] == who
-	}
-	return slices.ContainsFunc(v.Members, func(m jsonc.Member) bool { return c.writtenBy(m.Value, who) }) ||
-		slices.ContainsFunc(v.Items, func(e *jsonc.Value) bool { return c.writtenBy(e, who) })
 }
 
 // ParseMCP reads one server as the configuration writes it, in JSON.

@@ -83,17 +83,27 @@ func (l *loader) personal(root *jsonc.Value) {
 	if v := root.Delete("plugin_sandbox"); v != nil {
 		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"plugin_sandbox", v.Pos(), "only your own configuration says how plugins are confined"})
 	}
-	servers := root.Get("mcp")
-	if servers == nil {
+	for _, of := range [][2]string{{"mcp", "servers"}, {"lsp", "language servers"}, {"formatter", "formatters"}} {
+		entries := root.Get(of[0])
+		if entries == nil {
+			continue
+		}
+		for _, m := range entries.Members {
+			l.personalEntry(of[0]+"."+m.Key, m.Value, of[1])
+		}
+	}
+}
+
+// personalEntry does so for a server or formatter.
+func (l *loader) personalEntry(path string, entry *jsonc.Value, of string) {
+	if v := entry.Delete("sandbox"); v != nil {
+		l.c.LeftOut = append(l.c.LeftOut, LeftOut{path + ".sandbox", v.Pos(), "only your own configuration says how " + of + " are confined"})
+	}
+	if !strings.HasPrefix(path, "mcp.") {
 		return
 	}
-	for _, m := range servers.Members {
-		if v := m.Value.Delete("sandbox"); v != nil {
-			l.c.LeftOut = append(l.c.LeftOut, LeftOut{"mcp." + m.Key + ".sandbox", v.Pos(), "only your own configuration says how servers are confined"})
-		}
-		if v := m.Value.Delete("network"); v != nil {
-			l.c.LeftOut = append(l.c.LeftOut, LeftOut{"mcp." + m.Key + ".network", v.Pos(), "only your own configuration says which hosts servers reach"})
-		}
+	if v := entry.Delete("network"); v != nil {
+		l.c.LeftOut = append(l.c.LeftOut, LeftOut{path + ".network", v.Pos(), "only your own configuration says which hosts servers reach"})
 	}
 }
 

@@ -268,10 +268,10 @@ type (
 		URL         string            `conf:"url"`
 		Headers     map[string]string `conf:"headers"`
 		OAuth       OAuth             `conf:"oauth"`
-		Enabled     *bool             `conf:"enabled"`             // nil: yes
-		Timeout     int               `conf:"timeout,min=1"`       // ms; 0: default
-		LazyStart   *bool             `conf:"lazy"`                // nil: yes
-		Sandbox     string            `conf:"sandbox,enum=on|off"` // "": on
+		Enabled     *bool             `conf:"enabled"`       // nil: yes
+		Timeout     int               `conf:"timeout,min=1"` // ms; 0: default
+		LazyStart   *bool             `conf:"lazy"`          // nil: yes
+		Sandbox     Confining         `conf:"sandbox"`
 		Network     Reach             `conf:"network"`
 		Pos         jsonc.Pos         `conf:",pos"`
 	}
@@ -302,6 +302,7 @@ type (
 		Command     []string          `conf:"command"`
 		Environment map[string]string `conf:"environment"`
 		Extensions  []string          `conf:"extensions"`
+		Sandbox     Confining         `conf:"sandbox"`
 	}
 	// Servers says whether language servers run. Set is false when nothing was said.
 	Servers struct {
@@ -316,6 +317,7 @@ type (
 		Extensions     []string          `conf:"extensions"`
 		Env            map[string]string `conf:"env"`
 		Initialization map[string]any    `conf:"initialization"`
+		Sandbox        Confining         `conf:"sandbox"`
 	}
 	// Languages says what language servers and formatters may cost, and what models are
 	// told; 0: the default. Times are in milliseconds, Memory is in MiB.

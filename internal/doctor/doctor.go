@@ -122,6 +122,9 @@ func writable(dir string) error {
 func directory(ctx context.Context, inst *instance.Instance, dir string) []api.Check {
 	out := []api.Check{undo(ctx, inst, dir), model(ctx, inst), repository(inst), configuration(inst)}
 	out = append(out, confinement(inst.Confinement)...)
+	if free := inst.Config.UnconfinedNames(); len(free) > 0 && !inst.Confinement.Off() {
+		out = append(out, note("not confined", "%s (\"sandbox\" in your configuration)", strings.Join(free, ", ")))
+	}
 	if held := inst.Shell.HeldBack; len(held) > 0 {
 		out = append(out, ok("environment", "commands are not given %s; \"shell\": {\"env\": […]} in your configuration lets them have one", strings.Join(held, ", ")))
 	}

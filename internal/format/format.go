@@ -237,8 +237,12 @@ func (f *Formatters) once(ctx context.Context, s *Spec, args []string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.env)) {
 		env = append(env, name+"="+s.env[name])
 	}
+	kind := shell.KindFormatter
+	if s.Unconfined && !within(f.opts.Worktree, args[0]) {
+		kind = shell.KindFreeHelper
+	}
 	svc, err := f.opts.Open(shell.Program{
-		Args: args, Dir: f.opts.Dir, Env: env, Kind: shell.KindFormatter, Stderr: func(chunk []byte) { _, _ = said.Write(chunk) },
+		Args: args, Dir: f.opts.Dir, Env: env, Kind: kind, Stderr: func(chunk []byte) { _, _ = said.Write(chunk) },
 	})
 	if err != nil {
 		return err

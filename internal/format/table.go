@@ -25,6 +25,9 @@ type Spec struct {
 	// Runs means that it executes what the repository brings, such as the plugins that
 	// its configuration names.
 	Runs bool
+	// Unconfined means that the person lets it use the whole machine. A program that the
+	// repository brings is confined all the same.
+	Unconfined bool
 
 	command []string // instead of Command: a custom formatter's
 	env     map[string]string

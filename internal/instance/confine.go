@@ -111,7 +111,7 @@ func (c *Confinement) of(rules tool.Rules, edits bool) shell.Confine {
 }
 
 func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
-	if c.Off() || kind == shell.KindTerminal || kind == shell.KindFreeMCP {
+	if c.Off() || kind == shell.KindTerminal || kind == shell.KindFreeMCP || kind == shell.KindFreeHelper {
 		return nil, sandbox.Policy{}
 	}
 	p := c.fixed()

@@ -49,7 +49,7 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 	if conf.LSP.Set && conf.LSP.On {
 		l.Servers = lsp.New(lsp.Options{
 			Place: place, Pool: o.Languages, Open: i.ways.Open, Reach: i.Confinement.reach, Repository: i.Root.CommonDir,
-			Specs: lsp.Configure(serverSettings(conf.LSP.Entries), conf.Flags.ExperimentalLSPTy),
+			Specs: lsp.Configure(serverSettings(conf), conf.Flags.ExperimentalLSPTy),
 			Wait:  millis(conf.Languages.Wait), Idle: millis(conf.Languages.Idle), Memory: int64(conf.Languages.Memory) << 20,
 			Everything: conf.Languages.Diagnostics == "all",
 			Notice:     notice("Language servers"),
@@ -62,7 +62,7 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 			Place: format.Place{
 				Dir: place.Dir, Worktree: place.Worktree, Env: env, Own: lsp.ProgramDirs(place), Trusted: place.Trusted, Oxfmt: conf.Flags.ExperimentalOxfmt,
 			},
-			Specs: formatterSpecs(conf.Formatter.Entries), Open: i.ways.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
+			Specs: formatterSpecs(conf), Open: i.ways.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
 		})
 	}
 	wished := conf.Flags.ExperimentalLSPTool
@@ -91,18 +91,21 @@ func (i *Instance) LanguagePlace(env []string) lsp.Place {
 
 func millis(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
-func serverSettings(entries []config.LanguageServer) (out []lsp.Setting) {
-	for _, e := range entries {
-		out = append(out, lsp.Setting{ID: e.Name, Disabled: e.Disabled, Command: e.Command, Extensions: e.Extensions, Env: e.Env, Initial: e.Initialization})
+func serverSettings(conf *config.Config) (out []lsp.Setting) {
+	for _, e := range conf.LSP.Entries {
+		out = append(out, lsp.Setting{
+			ID: e.Name, Disabled: e.Disabled, Command: e.Command, Extensions: e.Extensions, Env: e.Env, Initial: e.Initialization,
+			Unconfined: conf.UnconfinedServer(e.Name),
+		})
 	}
 	return out
 }
 
 // formatterSpecs are those of the table as a configuration changes them, and those that
 // it adds.
-func formatterSpecs(entries []config.Formatter) []format.Spec {
+func formatterSpecs(conf *config.Config) []format.Spec {
 	specs := format.BuiltIn()
-	for _, e := range entries {
+	for _, e := range conf.Formatter.Entries {
 		i := slices.IndexFunc(specs, func(s format.Spec) bool { return s.Name == e.Name })
 		switch {
 		case i >= 0 && (e.Disabled || len(e.Command) > 0):
@@ -111,10 +114,13 @@ func formatterSpecs(entries []config.Formatter) []format.Spec {
 			}
 		case i >= 0:
 			specs[i] = specs[i].With(e.Extensions, e.Environment)
+			specs[i].Unconfined = conf.UnconfinedFormatter(e.Name)
 			continue
 		}
 		if len(e.Command) > 0 && !e.Disabled {
-			specs = append(specs, format.Custom(e.Name, e.Command, slices.Clone(e.Extensions), e.Environment))
+			own := format.Custom(e.Name, e.Command, slices.Clone(e.Extensions), e.Environment)
+			own.Unconfined = conf.UnconfinedFormatter(e.Name)
+			specs = append(specs, own)
 		}
 	}
 	return specs

@@ -36,6 +36,7 @@ type launch struct {
 	root    string
 	env     []string
 	options any
+	kind    shell.Kind
 	open    func(shell.Program) (*shell.Service, error)
 	told    func(path string)
 	now     func() time.Time
@@ -46,7 +47,7 @@ type launch struct {
 // start.
 func connect(ctx context.Context, l launch) (*client, error) {
 	c := newClient(l)
-	svc, err := l.open(shell.Program{Args: l.args, Dir: l.root, Env: l.env, Kind: shell.KindLSP, Stderr: c.complaints.add})
+	svc, err := l.open(shell.Program{Args: l.args, Dir: l.root, Env: l.env, Kind: l.kind, Stderr: c.complaints.add})
 	if err != nil {
 		return nil, err
 	}

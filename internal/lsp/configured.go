@@ -13,6 +13,7 @@ type Setting struct {
 	Extensions []string // with or without the dot; nil: as the table says
 	Env        map[string]string
 	Initial    map[string]any
+	Unconfined bool // the person lets it use the whole machine
 }
 
 // Configure returns the servers of the table as a configuration changes them, and those
@@ -51,6 +52,7 @@ func (s *Spec) apply(set Setting) {
 	if set.Env != nil {
 		s.env = set.Env
 	}
+	s.unconfined = set.Unconfined
 	if set.Initial != nil {
 		s.initial = set.Initial
 	}

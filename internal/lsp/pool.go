@@ -93,10 +93,18 @@ type wanted struct {
 	by   *Servers
 }
 
+// kind says whether the server is confined: one that the repository brings always is.
+func (w wanted) kind() shell.Kind {
+	if w.spec.unconfined && !w.prog.own {
+		return shell.KindFreeHelper
+	}
+	return shell.KindLSP
+}
+
 // base is what requests must have in common to be served by one server.
 func (w wanted) base() string {
 	options, _ := json.Marshal(w.by.place.options(w.spec, w.root)) // made of JSON
-	return strings.Join(slices.Concat([]string{w.spec.ID, w.by.repository, fmt.Sprint(w.by.place.Trusted), string(options)}, w.prog.args, w.by.env(w.spec)), "\x00")
+	return strings.Join(slices.Concat([]string{w.spec.ID, w.by.repository, fmt.Sprint(w.by.place.Trusted), string(w.kind()), string(options)}, w.prog.args, w.by.env(w.spec)), "\x00")
 }
 
 // get returns the server for a root. It starts one if there is none, and waits for
@@ -143,14 +151,14 @@ func (p *Pool) use(e *entry, w wanted) {
 // restart begins the start of a server. The caller holds mu.
 func (p *Pool) restart(e *entry, w wanted) {
 	p.use(e, w)
-	e.ready, e.client, e.err, e.late, e.reach = make(chan struct{}), nil, nil, false, w.by.reach()
+	e.ready, e.client, e.err, e.late, e.reach = make(chan struct{}), nil, nil, false, w.reach()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	e.cancel = cancel
 	p.wg.Go(func() {
 		defer cancel(nil)
 		c, err := connect(ctx, launch{
 			spec: w.spec, args: w.prog.args, root: w.root, env: w.by.env(w.spec), options: w.by.place.options(w.spec, w.root),
-			open: w.by.opts.Open, told: func(path string) { p.told(e, path) }, now: p.opts.Now,
+			kind: w.kind(), open: w.by.opts.Open, told: func(path string) { p.told(e, path) }, now: p.opts.Now,
 		})
 		p.started(e, c, err)
 	})

@@ -1,6 +1,10 @@
 package lsp
 
-import "slices"
+import (
+	"slices"
+
+	"lathe/internal/shell"
+)
 
 // Reach is what the process of a server can read and write, of the directories that may
 // become its roots. It does not change while the process lives. Nil is everything.
@@ -19,10 +23,10 @@ func (r *Reach) has(w wanted) bool {
 	return slices.ContainsFunc(r.Write, holds) || !w.spec.Runs && slices.ContainsFunc(r.Read, holds)
 }
 
-// reach is what a server that the directory starts now can read and write.
-func (s *Servers) reach() *Reach {
-	if s.opts.Reach == nil {
+// reach is what a server that is started now can read and write.
+func (w wanted) reach() *Reach {
+	if w.by.opts.Reach == nil || w.kind() == shell.KindFreeHelper {
 		return nil
 	}
-	return s.opts.Reach()
+	return w.by.opts.Reach()
 }

@@ -21,7 +21,8 @@ const DefaultWait = 5 * time.Second
 type Options struct {
 	Place
 	Pool *Pool
-	// Open starts the program of a server.
+	// Open starts the program of a server, of the kind [shell.KindLSP] or, if it is let use
+	// the whole machine, [shell.KindFreeHelper].
 	Open func(shell.Program) (*shell.Service, error)
 	// Reach says what a server that is started now can read and write; optional.
 	Reach func() *Reach

@@ -43,6 +43,8 @@ type Spec struct {
 	env     map[string]string // added to the environment
 	initial map[string]any    // instead of Init
 	config  bool              // the configuration names it
+
+	unconfined bool // the person lets it use the whole machine
 }
 
 const (

@@ -25,7 +25,8 @@ const (
 	// Guarded kinds reach other hosts only through their Network, as KindGuarded does.
 	KindGuardedMCP  Kind = "mcp-guarded"
 	KindGuardedHook Kind = "hook-guarded"
-	KindFreeMCP     Kind = "mcp-unconfined" // one that the person lets run without confinement
+	KindFreeMCP     Kind = "mcp-unconfined"    // one that the person lets run without confinement
+	KindFreeHelper  Kind = "helper-unconfined" // a language server or formatter likewise
 	KindLSP         Kind = "lsp"
 	KindFormatter   Kind = "formatter"
 	KindPlugin      Kind = "plugin"
