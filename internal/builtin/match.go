@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"lathe/internal/order"
 )
 
 // Thresholds of the loose strategies.
@@ -99,7 +101,7 @@ func (s *source) find(n *needle, replacement string, all bool) (match, error) {
 
 // disjoint sorts the spans and drops each that overlaps one before it.
 func disjoint(spans []span) []span {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	order.Stable(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	out := spans[:0]
 	for _, sp := range spans {
 		if len(out) == 0 || sp.start >= out[len(out)-1].end {
@@ -290,7 +292,7 @@ func findBlocks(s *source, n *needle) []span {
 			good = append(good, scored{s.block(b.first, b.last-b.first+1, n.newline), sim})
 		}
 	}
-	slices.SortFunc(good, func(a, b scored) int {
+	order.Stable(good, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.start, b.start))
 	})
 	if len(good) > 1 && good[0].similarity-good[1].similarity >= blockMargin {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lathe/internal/order"
 )
 
 // hunk is what a patch does to one file. It is a closed set: [addFile],
@@ -230,7 +232,7 @@ func (u updateFile) apply(text string) (string, error) {
 		all = append(all, replacement{at, len(old), with})
 		cursor = at + len(old)
 	}
-	slices.SortStableFunc(all, func(a, b replacement) int { return a.at - b.at })
+	order.Stable(all, func(a, b replacement) int { return a.at - b.at })
 	var out []string
 	done := 0
 	for _, r := range all {

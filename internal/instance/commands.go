@@ -17,6 +17,7 @@ import (
 	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/mcp"
+	"lathe/internal/order"
 	"lathe/internal/shell"
 )
 
@@ -92,7 +93,7 @@ func (cs *Commands) All() []Command {
 	for _, p := range cs.prompts(list) {
 		list = append(list, Command{Name: p.Command, Description: describePrompt(p), Source: "mcp", prompt: &p})
 	}
-	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	order.Stable(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/config"
 	"lathe/internal/jsonc"
+	"lathe/internal/order"
 	"lathe/internal/permission"
 	"lathe/internal/printable"
 	"lathe/internal/workspace"
@@ -129,7 +130,7 @@ func (k *Skills) All() ([]Skill, []error) {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	order.Stable(found, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return found, problems
 }
 

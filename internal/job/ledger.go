@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
 	"lathe"
+	"lathe/internal/order"
 	"lathe/internal/shell"
 	"lathe/internal/store"
 	"lathe/internal/store/local"
@@ -116,7 +116,7 @@ func (l Ledger) lost(id lathe.SessionID) (out []lost) {
 			out = append(out, lost{i, path})
 		}
 	}
-	slices.SortFunc(out, func(a, b lost) int { return a.info.Started.Compare(b.info.Started) })
+	order.Stable(out, func(a, b lost) int { return a.info.Started.Compare(b.info.Started) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/internal/order"
 	"lathe/internal/workspace"
 )
 
@@ -55,7 +56,7 @@ func (w workspaceEdit) edits(enc encoding) ([]Edit, error) {
 		for uri, edits := range w.Changes {
 			list = append(list, documentEdit{Document: docID{URI: uri}, Edits: edits})
 		}
-		slices.SortFunc(list, func(a, b documentEdit) int { return cmp.Compare(a.Document.URI, b.Document.URI) })
+		order.Stable(list, func(a, b documentEdit) int { return cmp.Compare(a.Document.URI, b.Document.URI) })
 	}
 	if len(list) > mostEdits {
 		return nil, fmt.Errorf("the edit is of %d files; lathe makes at most %d", len(list), mostEdits)
@@ -116,7 +117,7 @@ func (e Edit) Apply(text string) (string, error) {
 		}
 		spans = append(spans, s)
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	order.Stable(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out strings.Builder
 	end := 0
 	for _, s := range spans {

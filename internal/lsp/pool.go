@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/order"
 	"lathe/internal/shell"
 )
 
@@ -402,7 +403,7 @@ func (p *Pool) weigh() (list []weighed, sum int64) {
 		size := p.opts.Memory(r.pids)
 		list, sum = append(list, weighed{r.e, size}), sum+size
 	}
-	slices.SortFunc(list, func(a, b weighed) int { return cmp.Compare(b.size, a.size) })
+	order.Stable(list, func(a, b weighed) int { return cmp.Compare(b.size, a.size) })
 	return list, sum
 }
 

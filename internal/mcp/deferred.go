@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/order"
 	"lathe/internal/tool"
 )
 
@@ -99,7 +100,7 @@ func rank(all []Named, query, server string) []Named {
 			list = append(list, scored{t, s})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	order.Stable(list, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	out := make([]Named, len(list))
 	for i, s := range list {
 		out[i] = s.Named

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lathe"
+	"lathe/internal/order"
 	"lathe/internal/tool"
 )
 
@@ -184,7 +185,7 @@ func fieldsOf(says string, schema any) ([]field, error) {
 			out = append(out, fieldOf(says, name, def, required[name]))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b field) int {
+	order.Stable(out, func(a, b field) int {
 		switch {
 		case a.required == b.required:
 			return 0

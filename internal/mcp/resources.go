@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lathe"
+	"lathe/internal/order"
 	"lathe/internal/tool"
 )
 
@@ -164,7 +165,7 @@ type listed struct {
 }
 
 func tellList(list []listed) (tool.Result, error) {
-	slices.SortFunc(list, func(a, b listed) int {
+	order.Stable(list, func(a, b listed) int {
 		return cmp.Or(strings.Compare(a.Server, b.Server), strings.Compare(a.Name, b.Name), strings.Compare(a.URI, b.URI))
 	})
 	if list == nil {

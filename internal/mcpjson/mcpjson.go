@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"lathe/internal/config"
+	"lathe/internal/order"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
@@ -85,7 +86,7 @@ func Sources(w Where) []Source {
 		}
 	}
 	rank := map[Scope]int{Local: 0, Project: 1, User: 2}
-	slices.SortStableFunc(out, func(a, b Source) int { return cmp.Compare(rank[a.Scope], rank[b.Scope]) })
+	order.Stable(out, func(a, b Source) int { return cmp.Compare(rank[a.Scope], rank[b.Scope]) })
 	return out
 }
 

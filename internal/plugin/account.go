@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/order"
 	"lathe/internal/printable"
 )
 
@@ -143,7 +144,8 @@ func (c *Chain) Take() []Account {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := slices.SortedFunc(maps.Values(c.all), byPlugin)
+	out := slices.Collect(maps.Values(c.all))
+	order.Stable(out, byPlugin)
 	c.all, c.calls = nil, 0
 	c.disarm()
 	return out

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lathe/internal/filelock"
+	"lathe/internal/order"
 	"lathe/internal/workspace"
 )
 
@@ -85,7 +86,7 @@ func (r Records) Sum(since time.Time, dir string) ([]Account, error) {
 	for _, a := range sums {
 		out = append(out, a)
 	}
-	slices.SortFunc(out, byPlugin)
+	order.Stable(out, byPlugin)
 	return out, err
 }
 

@@ -9,13 +9,14 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lathe/internal/order"
 )
 
 // ports are a network's servers that are reachable on the machine's loopback. They are
@@ -93,7 +94,7 @@ func (p *ports) list() (list []Port) {
 	for _, s := range p.served {
 		list = append(list, s.Port)
 	}
-	slices.SortFunc(list, func(a, b Port) int { return a.Port - b.Port })
+	order.Stable(list, func(a, b Port) int { return a.Port - b.Port })
 	return list
 }
 

@@ -8,11 +8,11 @@ import (
 	"mime"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"lathe"
 	"lathe/internal/instance"
+	"lathe/internal/order"
 	"lathe/internal/search"
 	"lathe/internal/workspace"
 	"lathe/internal/worktree"
@@ -108,7 +108,7 @@ func (c files) fileList() (any, error) {
 			Ignored: ignore.Match(relative(top, abs), e.IsDir()),
 		})
 	}
-	slices.SortFunc(out, func(a, b fileNode) int {
+	order.Stable(out, func(a, b fileNode) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil

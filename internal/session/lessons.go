@@ -12,6 +12,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/learn"
 	"lathe/internal/llm"
+	"lathe/internal/order"
 	"lathe/internal/provider"
 	"lathe/internal/store"
 	"lathe/internal/tool"
@@ -101,7 +102,7 @@ func (l *Lessons) find(ctx context.Context, inst *instance.Instance) (found []ap
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b api.Correction) int { return int(b.Time - a.Time) })
+	order.Stable(found, func(a, b api.Correction) int { return int(b.Time - a.Time) })
 	return found[:min(len(found), learn.MaxCorrections)], newest, nil
 }
 

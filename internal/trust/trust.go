@@ -20,6 +20,7 @@ import (
 
 	"lathe"
 	"lathe/internal/filelock"
+	"lathe/internal/order"
 	"lathe/internal/workspace"
 )
 
@@ -64,7 +65,7 @@ func (s *Store) List() ([]Decision, error) {
 		return nil, &lathe.Error{Code: lathe.CodeInvalid, Msg: "trust decisions in " + s.path + " cannot be read",
 			Hint: "remove the file and trust your repositories again", Cause: err}
 	}
-	slices.SortFunc(doc.Trusted, func(a, b Decision) int { return cmp.Compare(a.Dir, b.Dir) })
+	order.Stable(doc.Trusted, func(a, b Decision) int { return cmp.Compare(a.Dir, b.Dir) })
 	return doc.Trusted, nil
 }
 
@@ -174,7 +175,7 @@ func (d Decision) Check(project string, now Files) []Change {
 			out = append(out, Change{path, "gone"})
 		}
 	}
-	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	order.Stable(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }
 

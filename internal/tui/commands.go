@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/order"
 	"lathe/internal/tui/about"
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/compose"
@@ -189,7 +190,7 @@ func (a *App) commandOffers(query string) []compose.Completion {
 		}
 	}
 	if query != "" {
-		slices.SortStableFunc(found, func(x, y scored) int { return y.score - x.score })
+		order.Stable(found, func(x, y scored) int { return y.score - x.score })
 	}
 	out := make([]compose.Completion, len(found))
 	for i, f := range found {

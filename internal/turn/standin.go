@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/order"
 	"lathe/internal/provider"
 )
 
@@ -39,7 +40,7 @@ func (s *StandIns) candidates(ref lathe.ModelRef, now time.Time) []lathe.ModelRe
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b lathe.ModelRef) int { return s.failedNow(a, now) - s.failedNow(b, now) })
+	order.Stable(all, func(a, b lathe.ModelRef) int { return s.failedNow(a, now) - s.failedNow(b, now) })
 	return all
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"lathe/internal/order"
 )
 
 // maxWord is the length in bytes up to which words are compared; longer ones
@@ -65,7 +67,7 @@ func Suggest(word string, names []string) []string {
 			list = append(list, scored{n, score})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b scored) int {
+	order.Stable(list, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	var out []string

@@ -2,12 +2,12 @@ package window
 
 import (
 	"fmt"
-	"slices"
 
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
+	"lathe/internal/order"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/tokens"
@@ -121,8 +121,8 @@ func (t *tally) finish(out *api.Window, cost func(int64) lathe.Money) {
 		}
 		return map[bool]int{true: -1, false: 1}[a.Part < b.Part]
 	}
-	slices.SortFunc(out.Kinds, larger)
-	slices.SortFunc(t.parts, larger)
+	order.Stable(out.Kinds, larger)
+	order.Stable(t.parts, larger)
 	out.Parts = append(out.Parts, t.parts[:min(len(t.parts), maxParts)]...)
 	for i := range out.Kinds {
 		out.Kinds[i].Cost = cost(out.Kinds[i].Tokens)

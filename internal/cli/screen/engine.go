@@ -14,6 +14,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/auth"
 	"lathe/internal/cli/console"
+	"lathe/internal/order"
 	"lathe/internal/tui/engine"
 )
 
@@ -154,7 +155,7 @@ func (e *tuiEngine) Agents(ctx context.Context) ([]api.Agent, error) {
 	}
 	out := slices.DeleteFunc(list, func(a api.Agent) bool { return a.Hidden })
 	if name := e.defaultAgent; name != "" {
-		slices.SortStableFunc(out, func(a, b api.Agent) int { return isName(b, name) - isName(a, name) })
+		order.Stable(out, func(a, b api.Agent) int { return isName(b, name) - isName(a, name) })
 	}
 	return out, nil
 }

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/order"
 )
 
 // NewStats is lathe stats.
@@ -111,7 +112,8 @@ func printHooks(env *console.Env, s console.Style, hooks []api.PluginAccount, to
 		return
 	}
 	fmt.Fprintf(env.Stdout, "\n%s\n", s.Bold("hooks"))
-	hooks = slices.SortedStableFunc(slices.Values(hooks), func(a, b api.PluginAccount) int { return cmp.Compare(b.Millis, a.Millis) })
+	hooks = slices.Clone(hooks)
+	order.Stable(hooks, func(a, b api.PluginAccount) int { return cmp.Compare(b.Millis, a.Millis) })
 	for _, h := range atMost(hooks, top) {
 		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s %s\n", h.Calls, h.Failed, console.Millis(h.Millis), console.Clean(h.Plugin), console.Clean(h.Hook))
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lathe/internal/order"
 )
 
 // proofread corrects common misspellings in a file.
@@ -78,7 +80,7 @@ func slipsIn(line string) []slip {
 			found = append(found, place{at, first})
 		}
 	}
-	slices.SortFunc(found, func(a, b place) int { return b.at[0] - a.at[0] }) // from the end, so that earlier positions stay valid
+	order.Stable(found, func(a, b place) int { return b.at[0] - a.at[0] }) // from the end, so that earlier positions stay valid
 	mended := line
 	for _, f := range found {
 		mended = mended[:f.at[0]] + f.right + mended[f.at[1]:]

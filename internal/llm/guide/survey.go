@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"lathe/internal/order"
 )
 
 // A survey is one command that prints a few lines however large the tree is:
@@ -87,8 +89,9 @@ func readSurvey(out string) (survey, bool) {
 // order sorts what is said first to the front.
 func (v *survey) order() {
 	most := func(a, b tally) int { return cmp.Or(b.n-a.n, strings.Compare(a.name, b.name)) }
-	v.kinds = slices.SortedFunc(slices.Values(byLanguage(v.kinds)), most)
-	slices.SortFunc(v.dirs, most)
+	v.kinds = byLanguage(v.kinds)
+	order.Stable(v.kinds, most)
+	order.Stable(v.dirs, most)
 	slices.Sort(v.files)
 	slices.SortFunc(v.entries, func(a, b string) int {
 		return cmp.Or(far(a)-far(b), strings.Compare(a, b))

@@ -17,12 +17,12 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"lathe"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/order"
 	"lathe/internal/workspace"
 )
 
@@ -142,7 +142,7 @@ func readFiles(ctx context.Context, storage string, seen map[lathe.SessionID]boo
 			all = append(all, found{path, sess})
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int { return order(a.sess, b.sess) })
+	order.Stable(all, func(a, b found) int { return byAge(a.sess, b.sess) })
 	for _, f := range all {
 		if ctx.Err() != nil {
 			yield(nil, context.Cause(ctx))
@@ -154,8 +154,8 @@ func readFiles(ctx context.Context, storage string, seen map[lathe.SessionID]boo
 	}
 }
 
-// order puts parents, and what is older, first.
-func order(a, b lathe.Session) int {
+// byAge puts parents, and what is older, first.
+func byAge(a, b lathe.Session) int {
 	if (a.ParentID == "") != (b.ParentID == "") {
 		if a.ParentID == "" {
 			return -1
@@ -263,14 +263,14 @@ func (r *gathering) addPart(raw []byte) error {
 
 // finish puts everything in order and adds up what the session used.
 func (r *Record) finish() {
-	slices.SortStableFunc(r.Messages, func(a, b lathe.Message) int {
+	order.Stable(r.Messages, func(a, b lathe.Message) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(string(a.ID), string(b.ID)))
 	})
 	s := &r.Session
 	s.Cost, s.Tokens = 0, lathe.Tokens{}
 	for i := range r.Messages {
 		m := &r.Messages[i]
-		slices.SortStableFunc(m.Parts, func(a, b lathe.Part) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		order.Stable(m.Parts, func(a, b lathe.Part) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		switch info := m.Info.(type) {
 		case *lathe.User:
 			s.Agent, s.Model = info.Agent, info.Model

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"lathe"
+	"lathe/internal/order"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -166,7 +166,7 @@ func (o Outputs) spilled() ([]spillFile, error) {
 			add(dir, e)
 		}
 	}
-	slices.SortFunc(files, func(a, b spillFile) int {
+	order.Stable(files, func(a, b spillFile) int {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
 	})
 	return files, nil
