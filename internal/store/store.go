@@ -38,6 +38,10 @@ type Store struct {
 	Journal Journal
 	// Mail lets servers ask each other to do something; nil in a store of one machine.
 	Mail Mail
+	// Queue and Crew hand work to the servers that have the files for it; nil in a store
+	// of one machine.
+	Queue Queue
+	Crew  Crew
 }
 
 // Writer changes what is stored.

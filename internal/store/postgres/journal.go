@@ -443,7 +443,7 @@ func (f follower) messages(ctx context.Context, conn *pgx.Conn) (parts []lathe.P
 			return nil, err
 		}
 		origin, part, text := strings.Cut(n.Payload, " ")
-		if origin == f.heart.self.ID || origin == "mail" || origin == "answer" {
+		if origin == f.heart.self.ID || origin == "mail" || origin == "answer" || origin == "work" {
 			continue
 		}
 		if text && !slices.Contains(parts, lathe.PartID(part)) {

@@ -20,6 +20,7 @@ type heart struct {
 	life time.Duration
 
 	mu     sync.Mutex
+	stay   bool             // it beats without leases, too: this server is a worker
 	held   map[string]int64 // fences of the leases that this server believes to hold, by session
 	beaten time.Time        // when the database was last told
 	end    chan struct{}    // closed to end beating; nil while there is nothing to tell
@@ -81,11 +82,11 @@ func (h *heart) run(end chan struct{}) {
 	}
 }
 
-// idle reports whether no lease is held, in which case beating ends.
+// idle reports whether nobody has to know of this server, in which case beating ends.
 func (h *heart) idle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.held) > 0 {
+	if h.stay || len(h.held) > 0 {
 		return false
 	}
 	h.end = nil

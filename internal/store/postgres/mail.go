@@ -157,6 +157,8 @@ func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, hand
 		switch {
 		case kind == "answer":
 			m.answers.hint(about)
+		case kind == "work":
+			m.wake()
 		case kind == "mail" && about == m.heart.self.ID:
 			m.collect(ctx, wg, handle)
 		}

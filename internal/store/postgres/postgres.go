@@ -84,6 +84,7 @@ type core struct {
 	shown   progress
 	journal journal
 	answers waiting
+	woken   chan struct{} // there may be work to take
 	closed  sync.Once
 }
 
@@ -91,7 +92,7 @@ type core struct {
 // of a newer lathe are refused and left alone. It waits no longer than o.Wait for a
 // database that does not answer.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	c := &core{log: o.Log, now: o.Now, wait: o.Wait, fault: o.Fault}
+	c := &core{log: o.Log, now: o.Now, wait: o.Wait, fault: o.Fault, woken: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -142,6 +143,6 @@ func (d *DB) Store() *store.Store {
 	return &store.Store{
 		SessionReader: sessions{c}, MessageReader: messages{c}, ProjectReader: projects{c}, Writer: writer{c}, Streams: streams{c},
 		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
-		Journal: follower{c}, Mail: mail{c},
+		Journal: follower{c}, Mail: mail{c}, Queue: queue{c}, Crew: crew{c},
 	}
 }

@@ -18,7 +18,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 3
+const schema = 4
 
 // upgrade brings the tables up to date. The usual case is one query.
 func (c *core) upgrade(ctx context.Context) error {

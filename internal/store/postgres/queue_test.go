@@ -1,0 +1,236 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/postgres"
+	"lathe/internal/store/postgres/pgtest"
+	"lathe/internal/store/storetest"
+)
+
+// worker opens a server that offers directories.
+func worker(t *testing.T, o postgres.Options, turns int, directories ...string) (*postgres.DB, storetest.Store) {
+	t.Helper()
+	db, s := open(t, o)
+	must(t, s.Crew.Offer(t.Context(), directories, turns))
+	return db, s
+}
+
+func add(t *testing.T, s storetest.Store, w store.Work) int64 {
+	t.Helper()
+	if w.Body == nil {
+		w.Body = []byte("do")
+	}
+	n, err := s.Queue.Add(t.Context(), w)
+	must(t, err)
+	return n
+}
+
+// sessions are those of taken work, in its order.
+func sessions(t *testing.T, s storetest.Store, free int, doing []int64, limits map[string]int) (ids []string, numbers []int64) {
+	t.Helper()
+	all, err := s.Crew.Take(t.Context(), free, doing, limits)
+	must(t, err)
+	for _, w := range all {
+		ids, numbers = append(ids, string(w.Session)), append(numbers, w.N)
+	}
+	return ids, numbers
+}
+
+// Work is taken once, by a worker that has its directory, and its answer comes back.
+func TestWorkIsDoneWhereTheFilesAre(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, server := open(t, postgres.Options{URL: url})
+	_, a := worker(t, postgres.Options{URL: url, Name: "a"}, 2, "/src/app")
+	_, b := worker(t, postgres.Options{URL: url, Name: "b"}, 2, "/src/app", "/src/lib/")
+	root, workers, err := server.Queue.Offers(t.Context(), "/src/app/cmd")
+	must(t, err)
+	if root != "/src/app" || len(workers) != 2 || !workers[0].Living {
+		t.Errorf("offered by %+v as %q", workers, root)
+	}
+	if _, none, err := server.Queue.Offers(t.Context(), "/src/apple"); err != nil || len(none) != 0 {
+		t.Errorf("offered by %+v, %v", none, err)
+	}
+	n := add(t, server, store.Work{Session: "ses_1", Directory: "/src/lib/x", Root: "/src/lib"})
+	if got, _ := sessions(t, a, 2, nil, nil); got != nil {
+		t.Errorf("a worker without the directory takes %q", got)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		answer, err := server.Queue.Answer(t.Context(), n)
+		if err != nil || string(answer) != "did" {
+			t.Errorf("answered %q, %v", answer, err)
+		}
+	})
+	if got, _ := sessions(t, b, 2, nil, nil); !cmp.Equal(got, []string{"ses_1"}) {
+		t.Errorf("taken: %q", got)
+	}
+	if got, _ := sessions(t, b, 2, []int64{n}, nil); got != nil {
+		t.Errorf("taken twice: %q", got)
+	}
+	must(t, b.Crew.Done(t.Context(), n, []byte("did"), false))
+	wg.Wait()
+	if open, err := server.Queue.Open(t.Context(), "ses_1"); !open || err != nil {
+		t.Errorf("answered work is open: %t, %v", open, err)
+	}
+	must(t, b.Crew.Done(t.Context(), n, nil, true))
+	if open, err := server.Queue.Open(t.Context(), "ses_1"); open || err != nil {
+		t.Errorf("ended work is open: %t, %v", open, err)
+	}
+}
+
+// Nobody waits behind another person's hundred prompts, nor behind a busy directory; what
+// one session is asked is done in order, and what steers it is taken at once.
+func TestWorkIsFair(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, s := worker(t, postgres.Options{URL: url}, 1, "/a", "/b")
+	for i := range 5 {
+		add(t, s, store.Work{Session: lathe.SessionID(fmt.Sprint("ses_ann", i)), Directory: "/a", Root: "/a", Person: "ann"})
+	}
+	add(t, s, store.Work{Session: "ses_ann0", Directory: "/a", Root: "/a", Person: "ann"})
+	add(t, s, store.Work{Session: "ses_bob", Directory: "/a", Root: "/a", Person: "bob"})
+	add(t, s, store.Work{Session: "ses_annb", Directory: "/b", Root: "/b", Person: "ann"})
+	var order []string
+	var doing []int64
+	for range 8 {
+		got, numbers := sessions(t, s, 1, doing, nil)
+		order, doing = append(order, got...), numbers
+		for _, n := range numbers {
+			must(t, s.Crew.Done(t.Context(), n, []byte("did"), true))
+		}
+	}
+	want := []string{"ses_ann0", "ses_bob", "ses_annb", "ses_ann1", "ses_ann2", "ses_ann3", "ses_ann4", "ses_ann0"}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("the order (-want +got):\n%s", diff)
+	}
+	first := add(t, s, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	sessions(t, s, 1, nil, nil)
+	steers := add(t, s, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	if _, got := sessions(t, s, 0, []int64{first}, nil); !cmp.Equal(got, []int64{steers}) {
+		t.Errorf("taken with all hands full: %d, want %d", got, steers)
+	}
+}
+
+// A limit of a directory holds for all workers together, however many choose at once.
+func TestWorkWithinLimits(t *testing.T) {
+	url := pgtest.Schema(t)
+	limits := map[string]int{"/a": 3}
+	var all []storetest.Store
+	for range 4 {
+		_, s := worker(t, postgres.Options{URL: url}, 5, "/a", "/b")
+		all = append(all, s)
+	}
+	for i := range 10 {
+		add(t, all[0], store.Work{Session: lathe.SessionID(fmt.Sprint("ses_a", i)), Directory: "/a", Root: "/a"})
+		add(t, all[0], store.Work{Session: lathe.SessionID(fmt.Sprint("ses_b", i)), Directory: "/b", Root: "/b"})
+	}
+	var wg sync.WaitGroup
+	for _, s := range all {
+		wg.Go(func() {
+			if _, err := s.Crew.Take(t.Context(), 5, nil, limits); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	state, err := all[0].Queue.State(t.Context())
+	must(t, err)
+	running := map[string]int{}
+	for _, w := range state.Open {
+		if w.By.ID != "" {
+			running[w.Root]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"/a": 3, "/b": 10}, running); diff != "" {
+		t.Errorf("running (-want +got):\n%s", diff)
+	}
+}
+
+// What a worker had that is gone is done by another, but not what must not be repeated, and
+// not for ever. The worker that comes back has lost it.
+func TestWorkOfAWorkerThatIsGone(t *testing.T) {
+	url := pgtest.Schema(t)
+	const life = 400 * time.Millisecond
+	db, gone := worker(t, postgres.Options{URL: url, Life: life}, 5, "/a")
+	again := add(t, gone, store.Work{Session: "ses_again", Directory: "/a", Root: "/a"})
+	once := add(t, gone, store.Work{Session: "ses_once", Directory: "/a", Root: "/a", Once: true})
+	held := add(t, gone, store.Work{Session: "ses_held", Directory: "/a", Root: "/a"})
+	must(t, gone.CreateSession(t.Context(), storetest.Session("ses_held")))
+	_, err := gone.Acquire(t.Context(), "ses_held", db.Self())
+	must(t, err)
+	sessions(t, gone, 5, nil, nil)
+	db.Silence()
+	_, next := worker(t, postgres.Options{URL: url}, 5, "/a")
+	waitGone(t, next, db.Self())
+	if _, got := sessions(t, next, 5, nil, nil); !cmp.Equal(got, []int64{again}) {
+		t.Errorf("taken: %d, want %d", got, again)
+	}
+	if _, err := next.Queue.Answer(t.Context(), once); !errors.Is(err, store.ErrAway) {
+		t.Errorf("what must not be repeated is answered %v", err)
+	}
+	if err := gone.Crew.Done(t.Context(), again, []byte("late"), true); !errors.Is(err, store.ErrLost) {
+		t.Errorf("the old worker's answer: %v", err)
+	}
+	_, err = next.Recover(t.Context(), "ses_held", store.Owner{ID: "next"})
+	must(t, err)
+	if _, got := sessions(t, next, 5, []int64{again}, nil); !cmp.Equal(got, []int64{held}) {
+		t.Errorf("taken once the session is closed: %d, want %d", got, held)
+	}
+	// That it was given work it knows nothing of counts as a worker that was gone.
+	for range 2 {
+		sessions(t, next, 5, []int64{again}, nil)
+	}
+	if _, err := next.Queue.Answer(t.Context(), held); !errors.Is(err, store.ErrAway) {
+		t.Errorf("what nobody survives is answered %v", err)
+	}
+}
+
+// waitGone waits until an owner counts as gone.
+func waitGone(t *testing.T, s storetest.Store, o store.Owner) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		state, err := s.Queue.State(t.Context())
+		must(t, err)
+		living := false
+		for _, w := range state.Workers {
+			living = living || w.ID == o.ID && w.Living
+		}
+		if !living {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("an owner that says nothing counts as living")
+		}
+	}
+}
+
+// Work that nobody has taken can be dropped; who waits for its answer is told.
+func TestDroppedWork(t *testing.T) {
+	url := pgtest.Schema(t)
+	db, s := worker(t, postgres.Options{URL: url}, 1, "/a")
+	taken := add(t, s, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	sessions(t, s, 1, nil, nil)
+	waits := add(t, s, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	dropped, by, err := s.Queue.Drop(t.Context(), "ses_1")
+	must(t, err)
+	if dropped != 1 || !cmp.Equal(by, []store.Owner{db.Self()}) {
+		t.Errorf("dropped %d, the rest is with %v", dropped, by)
+	}
+	if _, err := s.Queue.Answer(t.Context(), waits); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("dropped work is answered %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Queue.Answer(ctx, taken); !errors.Is(err, context.Canceled) {
+		t.Errorf("who leaves gets %v", err)
+	}
+}
