@@ -26,7 +26,19 @@ type peer struct {
 }
 
 // peer starts a server with a home of its own, as on another machine.
-func (w *world) peer(name, store string) *peer {
+func (w *world) peer(name, store string, more ...string) *peer {
+	w.t.Helper()
+	p, line := w.machine(name, append([]string{"serve", "--port", "0", "--store", store}, more...)...)
+	_, address, ok := strings.Cut(strings.TrimSpace(line), "http://")
+	if !ok {
+		w.t.Fatalf("the server says %q", line)
+	}
+	p.url = "http://" + strings.Fields(address)[0]
+	return p
+}
+
+// machine starts lathe with a home of its own, and returns the first line it says.
+func (w *world) machine(name string, args ...string) (*peer, string) {
 	w.t.Helper()
 	home := filepath.Join(filepath.Dir(w.home), name)
 	config, err := os.ReadFile(filepath.Join(w.home, "config", "lathe.json"))
@@ -39,7 +51,7 @@ func (w *world) peer(name, store string) *peer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cmd := w.command("serve", "--port", "0", "--store", store)
+	cmd := w.command(args...)
 	cmd.Env = append(cmd.Env, "LATHE_HOME="+home)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -54,17 +66,19 @@ func (w *world) peer(name, store string) *peer {
 	}}
 	w.t.Cleanup(p.kill)
 	line, err := bufio.NewReader(out).ReadString('\n')
-	_, address, ok := strings.Cut(strings.TrimSpace(line), "http://")
-	if !ok {
-		w.t.Fatalf("the server says %q, %v", line, err)
+	if err != nil {
+		w.t.Fatalf("lathe %q says %q, %v", args, line, err)
 	}
-	p.url = "http://" + strings.Fields(address)[0]
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	return p
+	return p, line
 }
 
 func (p *peer) address(path string) string {
-	return p.url + path + "?directory=" + url.QueryEscape(p.w.dir)
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	return p.url + path + mark + "directory=" + url.QueryEscape(p.w.dir)
 }
 
 // call makes a request, which has to succeed.

@@ -26,13 +26,13 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", run.New}, {"tui", screen.New}, {"attach", screen.NewAttach}, {"review", screen.NewReview},
-		{"serve", serve.New}, {"web", serve.NewWeb}, {"acp", serve.NewACP},
+		{"serve", serve.New}, {"web", serve.NewWeb}, {"acp", serve.NewACP}, {"worker", serve.NewWorker},
 		{"session", sessions.NewSession}, {"context", sessions.NewContext}, {"stats", sessions.NewStats}, {"search", sessions.NewSearch},
 		{"job", sessions.NewJob}, {"export", sessions.NewExport}, {"import", sessions.NewImport}, {"share", sessions.NewShare},
 		{"unshare", sessions.NewUnshare}, {"debug", sessions.NewDebug},
 		{"agents", manage.NewAgents}, {"auth", manage.NewAuth}, {"commands", manage.NewCommands}, {"config", manage.NewConfig},
 		{"learn", manage.NewLearn}, {"lsp", manage.NewLSP}, {"mcp", manage.NewMCP}, {"models", manage.NewModels},
-		{"permissions", manage.NewPermissions}, {"plugin", newPlugin}, {"trust", manage.NewTrust}, {"worktree", manage.NewWorktree},
+		{"permissions", manage.NewPermissions}, {"plugin", newPlugin}, {"trust", manage.NewTrust}, {"worktree", manage.NewWorktree}, {"workers", manage.NewWorkers},
 		{"db", data.NewDB}, {"doctor", data.NewDoctor}, {"version", newVersion},
 	}
 }

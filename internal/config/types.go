@@ -27,6 +27,7 @@ type Config struct {
 	Limits   Limits `conf:"limits"` // of commands; written as "limits" of "shell"
 	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server `conf:"server"`
+	Worker   Worker `conf:"worker"`
 
 	Commands   []Command   `conf:"command"`
 	Skills     Skills      `conf:"skills"`
@@ -115,6 +116,12 @@ type (
 		// Store is the address of a PostgreSQL that several servers share. It counts in
 		// the person's own configuration only.
 		Store string `conf:"store"`
+	}
+	// Worker is what lathe worker offers. It counts in the person's own configuration only.
+	Worker struct {
+		Roots  []string       `conf:"roots"`       // directories; "~/" is the home directory
+		Turns  int            `conf:"turns,min=1"` // that run at once; 0: the default
+		Limits map[string]int `conf:"limits"`      // of turns, by directory, on all workers together
 	}
 	// Command is a slash command.
 	Command struct {

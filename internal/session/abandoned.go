@@ -88,6 +88,12 @@ func (w *Watch) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if !held && w.opts.Store.Queue != nil { // it may wait for a worker
+			held, err = w.opts.Store.Queue.Open(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
 		if held {
 			continue
 		}

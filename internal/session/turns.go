@@ -1,6 +1,10 @@
 package session
 
-import "context"
+import (
+	"context"
+
+	"lathe"
+)
 
 // Turns are the turns running in this process.
 type Turns struct{ s *Service }
@@ -40,6 +44,27 @@ func (t *Turns) Drain(ctx context.Context) error {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
+		}
+	}
+}
+
+// Settle returns when no turn of a session runs in this process, or with the cause of ctx.
+func (t *Turns) Settle(ctx context.Context, id lathe.SessionID) error {
+	for {
+		r := t.s.known(id)
+		if r == nil {
+			return nil
+		}
+		r.mu.Lock()
+		j := r.work
+		r.mu.Unlock()
+		if j == nil {
+			return nil
+		}
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }

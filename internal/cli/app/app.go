@@ -26,6 +26,7 @@ import (
 	"lathe/internal/client"
 	"lathe/internal/commit"
 	"lathe/internal/config"
+	"lathe/internal/forward"
 	"lathe/internal/instance"
 	"lathe/internal/job"
 	"lathe/internal/llm"
@@ -50,6 +51,7 @@ type Options struct {
 	// attended says that somebody can answer when a tool asks for permission.
 	Attended bool
 	Store    string // address of the database; "": what the environment says
+	Bare     bool   // there are no files to work on here; workers have them
 }
 
 // App is everything that a command works with, wired together, each part a field so that Close
@@ -79,6 +81,8 @@ type App struct {
 	decisions  *instance.Decisions // about repositories
 	door       pluginDoor
 	others     server.Elsewhere // that share the store; may be nil
+	forwarder  *forward.Forwarder
+	bare       bool
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -106,7 +110,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 	if err := config.Ensure(paths.Data); err != nil {
 		return nil, lathe.Errorf(lathe.CodeInternal, "let LATHE_HOME (or XDG_DATA_HOME) name a directory that can be written", "%v", err)
 	}
-	a = &App{Env: env, attended: o.Attended, Flags: flags, Paths: paths, Auth: creds, Bus: bus.New(bus.Options{Now: env.Now})}
+	a = &App{Env: env, attended: o.Attended, bare: o.Bare, Flags: flags, Paths: paths, Auth: creds, Bus: bus.New(bus.Options{Now: env.Now})}
 	a.Own.Others = func() []string { return client.Addresses(RunDir(paths)) }
 	half := a // a is nil when an error is returned, but half has to be closed
 	defer func() {

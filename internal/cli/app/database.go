@@ -92,9 +92,18 @@ func StoreOf(ctx context.Context, env *console.Env, flag string) (string, error)
 	if v := env.Getenv(console.StoreVar); v != "" {
 		return v, nil
 	}
+	conf, err := OwnConfig(ctx, env)
+	if err != nil {
+		return "", err
+	}
+	return conf.Server.Store, nil
+}
+
+// OwnConfig returns the person's own configuration, in which no repository has a say.
+func OwnConfig(ctx context.Context, env *console.Env) (*config.Config, error) {
 	paths, err := config.DefaultPaths(env.Getenv)
 	if err != nil {
-		return "", lathe.Errorf(lathe.CodeInvalid, "set HOME or LATHE_HOME", "%v", err)
+		return nil, lathe.Errorf(lathe.CodeInvalid, "set HOME or LATHE_HOME", "%v", err)
 	}
 	own := func(name string) string {
 		if name == "LATHE_DISABLE_PROJECT_CONFIG" {
@@ -102,11 +111,7 @@ func StoreOf(ctx context.Context, env *console.Env, flag string) (string, error)
 		}
 		return env.Getenv(name)
 	}
-	conf, err := config.Load(ctx, config.Options{Dir: paths.Config, Worktree: paths.Config, Paths: paths, Getenv: own})
-	if err != nil {
-		return "", err
-	}
-	return conf.Server.Store, nil
+	return config.Load(ctx, config.Options{Dir: paths.Config, Worktree: paths.Config, Paths: paths, Getenv: own})
 }
 
 // joinOthers publishes here what other servers on the same database do, and looks after
@@ -118,8 +123,9 @@ func (a *App) joinOthers(ctx context.Context) {
 	a.wg.Go(func() { a.writer.Relay(ctx) })
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
 	var own pluginDoor // made when another server asks for something for the first time
-	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) }})
-	a.others = f
+	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) },
+		Tell: a.writer.Tell, Bare: a.bare})
+	a.others, a.forwarder = f, f
 	a.wg.Go(func() {
 		f.Run(ctx)
 		f.Close()

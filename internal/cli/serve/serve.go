@@ -45,6 +45,7 @@ type serveOptions struct {
 	mdnsDomain   string
 	open         func(url string) // told the address of the page; may be nil
 	directories  []string         // directories that requests may name
+	workersOnly  bool             // no directory of this machine is worked in
 	store        string           // address of a database that several servers share
 	unused       []string         // settings that were found and are not used
 }
@@ -90,6 +91,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f.StringArrayVar(&o.hosts, "host", nil, "further name or address under which the server is reached, besides localhost and those it listens on (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
 	f.StringVar(&o.store, "store", "", "PostgreSQL that several servers share, as postgres://user@host/database (default: files of this machine)")
+	f.BoolVar(&o.workersOnly, "workers-only", false, "with --store: work in no directory of this machine; lathe worker does, on others")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
 	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
@@ -105,7 +107,7 @@ func serve(ctx context.Context, env *console.Env, o serveOptions, given func(str
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, env, app.Options{Dir: dir, Attended: true, Store: address})
+	a, err := app.Open(ctx, env, app.Options{Dir: dir, Attended: true, Store: address, Bare: o.workersOnly})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,115 @@
+// Package work does on a worker what was queued for it: a worker offers the directories
+// that it has, and takes as much as it can do at once.
+package work
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"lathe"
+	"lathe/internal/store"
+)
+
+// Options configure [Run]. All of them are needed but Limits.
+type Options struct {
+	Crew        store.Crew
+	Directories []string // offered
+	Turns       int      // that run at once
+	// Limits bound the turns in a directory, by all workers together.
+	Limits map[string]int
+	// Do does work and returns the answer with its HTTP status. It returns early with a
+	// prompt that is only to be accepted.
+	Do func(ctx context.Context, w store.Work) (answer []byte, status int)
+	// Settle returns when a session is idle here. Refused tells that it is, because nothing
+	// has begun.
+	Settle  func(ctx context.Context, session lathe.SessionID) error
+	Refused func(w store.Work)
+	// Ready is called once the offer is known.
+	Ready func()
+	Log   *slog.Logger
+}
+
+// Run takes work and has it done until ctx ends; then it takes no more and returns when
+// what it has is done. It fails if the offer cannot be made known.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Crew.Offer(ctx, o.Directories, o.Turns); err != nil {
+		return err
+	}
+	o.Ready()
+	h := &hands{o: o, doing: map[int64]lathe.SessionID{}}
+	for ctx.Err() == nil {
+		h.take(ctx)
+		o.Crew.Wake(ctx)
+	}
+	end := context.WithoutCancel(ctx)
+	err := o.Crew.Withdraw(end)
+	h.wg.Wait()
+	return err
+}
+
+// hands do what was taken.
+type hands struct {
+	o  Options
+	wg sync.WaitGroup
+
+	mu    sync.Mutex
+	doing map[int64]lathe.SessionID
+}
+
+// take takes what there is to take, and begins with it.
+func (h *hands) take(ctx context.Context) {
+	free, doing := h.busy()
+	taken, err := h.o.Crew.Take(ctx, free, doing, h.o.Limits)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.o.Log.Warn("no work could be taken; it is tried again", "err", err)
+		}
+		return
+	}
+	for _, w := range taken {
+		h.mu.Lock()
+		h.doing[w.N] = w.Session
+		h.mu.Unlock()
+		h.wg.Go(func() {
+			defer func() {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				delete(h.doing, w.N)
+			}()
+			h.do(context.WithoutCancel(ctx), w)
+		})
+	}
+}
+
+// busy returns how many sessions more can be worked on, and what is being done. What
+// steers a session costs nothing.
+func (h *hands) busy() (free int, doing []int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sessions := map[lathe.SessionID]bool{}
+	for _, id := range h.doing {
+		sessions[id] = true
+	}
+	return max(0, h.o.Turns-len(sessions)), slices.Sorted(maps.Keys(h.doing))
+}
+
+// do does one piece of work. It is over when its session is idle.
+func (h *hands) do(ctx context.Context, w store.Work) {
+	answer, status := h.o.Do(ctx, w)
+	err := h.o.Crew.Done(ctx, w.N, answer, false)
+	if status >= http.StatusBadRequest || status == 0 {
+		h.o.Refused(w)
+	}
+	if err == nil {
+		if err = h.o.Settle(ctx, w.Session); err == nil {
+			err = h.o.Crew.Done(ctx, w.N, nil, true)
+		}
+	}
+	if err != nil { // another worker finds out what became of it
+		h.o.Log.Warn("the end of queued work could not be recorded", "session", w.Session, "err", err)
+	}
+}
