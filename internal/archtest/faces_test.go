@@ -13,9 +13,11 @@ import (
 var engineFiles = map[string]string{
 	"app/app.go":      "wires the engine",
 	"app/database.go": "opens the database",
+	"app/work.go":     "offers the engine to other servers",
 	"app/upkeep.go":   "looks after the store in the background",
 	"face/face.go":    "makes the client of an engine in this process",
 	"serve/serve.go":  "is the server",
+	"serve/worker.go": "is the worker",
 	"data/db.go":      "is about the database itself",
 	"data/check.go":   "is about the database itself",
 	"data/doctor.go":  "reads the whole database",

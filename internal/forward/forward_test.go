@@ -82,9 +82,14 @@ func (held) Session(_ context.Context, id lathe.SessionID) (lathe.Session, error
 	return lathe.Session{ID: id, Directory: "/d"}, nil
 }
 
+// empty is a queue with nothing in it.
+type empty struct{ store.Queue }
+
+func (empty) Drop(context.Context, lathe.SessionID) (int, []store.Owner, error) { return 0, nil, nil }
+
 // Who may not use a directory here does not get at it through another server.
 func TestServeWhereTheCallerMay(t *testing.T) {
-	s := &store.Store{Mail: others{}, Leases: held{}, SessionReader: held{}}
+	s := &store.Store{Mail: others{}, Leases: held{}, SessionReader: held{}, Queue: empty{}}
 	f := New(Options{Bus: bus.New(bus.Options{}), Store: s, Log: slog.New(slog.DiscardHandler)})
 	defer f.Close()
 	refused := errors.New("refused")

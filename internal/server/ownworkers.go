@@ -34,7 +34,7 @@ func (c workers) list() (any, error) {
 	}
 	out.Shared = true
 	for _, w := range state.Workers {
-		out.Workers = append(out.Workers, told(w, state.Open))
+		out.Workers = append(out.Workers, tellWorker(w, state.Open))
 	}
 	now := c.s.opts.Now()
 	for _, w := range state.Open {
@@ -47,7 +47,7 @@ func (c workers) list() (any, error) {
 	return out, nil
 }
 
-func told(w store.Worker, open []store.Work) api.Worker {
+func tellWorker(w store.Worker, open []store.Work) api.Worker {
 	out := api.Worker{Name: w.Name, Directories: w.Directories, Turns: w.Turns, State: "ready", Since: w.Since.UnixMilli()}
 	switch {
 	case !w.Living:
