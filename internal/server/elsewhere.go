@@ -3,7 +3,13 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/store"
 )
 
 // Elsewhere is the other servers that share the store.
@@ -72,4 +78,35 @@ func (c *call) mergeOthers(own map[string]any) any {
 		}
 	}
 	return own
+}
+
+// lookElsewhere is how often a server looks whether another has ended a turn.
+const lookElsewhere = 300 * time.Millisecond
+
+// outcomeElsewhere waits for the end of a turn that another server runs, and tells from what
+// is stored how it ended; unknown is the error for a prompt without an answer.
+func (c faces) outcomeElsewhere(ctx context.Context, unknown error) (api.Outcome, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return api.Outcome{}, err
+	}
+	look := time.NewTicker(lookElsewhere)
+	defer look.Stop()
+	for {
+		run, running, err := c.s.opts.Service.Answered(ctx, id, lathe.MessageID(c.query("messageID")))
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && !running && run == nil:
+			return api.Outcome{}, unknown
+		case err != nil:
+			return api.Outcome{}, err
+		case !running:
+			out, err := run.Wait(ctx)
+			return outcomeOf(out), err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return api.Outcome{}, context.Cause(ctx)
+		}
+	}
 }

@@ -95,6 +95,9 @@ func (c faces) outcome() (any, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), outcomePatience)
 	defer cancel()
 	out, err := c.s.Outcome(ctx, lathe.MessageID(c.query("messageID")))
+	if lathe.CodeOf(err) == lathe.CodeNotFound && c.s.opts.Elsewhere != nil {
+		out, err = c.outcomeElsewhere(ctx, err)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil && c.ctx().Err() == nil:
 		return wire.EncodeOwnOutcome(api.Outcome{Running: true}), nil

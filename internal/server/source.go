@@ -6,6 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/turn"
 )
 
 // A face in the same process gets these values directly, because they can be large.
@@ -33,9 +34,13 @@ func (s *Server) Outcome(ctx context.Context, m lathe.MessageID) (api.Outcome, e
 		return api.Outcome{}, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
 	}
 	out, err := run.Wait(ctx)
+	return outcomeOf(out), err
+}
+
+func outcomeOf(out turn.Outcome) api.Outcome {
 	return api.Outcome{
 		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
-	}, err
+	}
 }
 
 // Follow yields the events of a directory to a face in the same process; see
