@@ -157,6 +157,58 @@ func TestWorkerIsKilled(t *testing.T) {
 	accepted(t, model)
 }
 
+// With "resume": "auto" a turn whose worker is killed goes on with another, on the same
+// files; what was being called is not called again. Where the files differ it does not.
+func TestKilledTurnGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, changed := range map[string]bool{"same files": false, "other files": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := pgtest.Schema(t)
+			w := newWorld(t)
+			outside := t.TempDir()
+			model := w.model("anthropic", llmtest.Script{
+				{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo one > one","description":"write"}`}}},
+				{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: fmt.Sprintf(`{"command":"echo x >> %[1]s/runs; touch %[1]s/began; sleep 1000","description":"wait"}`, outside)}}},
+				{Blocks: []llmtest.Block{llmtest.Text("gone on with it")}},
+			})
+			config := filepath.Join(w.home, "config", "lathe.json")
+			raw, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.write(config, `{"resume":"auto","sandbox":"off",`+strings.TrimPrefix(strings.TrimSpace(string(raw)), "{"))
+			first := w.worker("first", store)
+			front := w.peer("front", store, "--workers-only")
+			id := front.session(`[{"permission":"*","pattern":"*","action":"allow"}]`)
+			answered := make(chan string, 1)
+			go func() { answered <- string(front.call("POST", "/session/"+id+"/message", promptBody("go"))) }()
+			waitFor(t, func() bool { _, err := os.Stat(filepath.Join(outside, "began")); return err == nil })
+			w.worker("second", store)
+			first.kill()
+			if changed {
+				w.write("one", "somebody else's")
+			}
+			want := "gone on with it"
+			if changed {
+				want = "MessageAbortedError"
+			}
+			select {
+			case answer := <-answered:
+				if !strings.Contains(answer, want) {
+					t.Errorf("answered %s", answer)
+				}
+			case <-time.After(patience):
+				t.Fatal("not answered")
+			}
+			if runs, err := os.ReadFile(filepath.Join(outside, "runs")); string(runs) != "x\n" {
+				t.Errorf("the command ran: %q, %v", runs, err)
+			}
+			accepted(t, model)
+		})
+	}
+}
+
 // waitFor waits until something that another process does is done.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()

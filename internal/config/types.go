@@ -72,6 +72,9 @@ type Config struct {
 	ToolOutput ToolOutput      `conf:"tool_output"`
 	Compaction Compaction      `conf:"compaction"`
 	Budget     Budget          `conf:"budget"`
+	// Resume says whether a turn whose server is gone goes on elsewhere, when its prompt comes
+	// again; default "off".
+	Resume string `conf:"resume,enum=auto|off"`
 	// Learn lets agents suggest lines for the project's instructions.
 	Learn        bool         `conf:"learn"`
 	Experimental Experimental `conf:"experimental"`
