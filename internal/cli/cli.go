@@ -32,6 +32,7 @@ func Main(env console.Env) int {
 	defer stop()
 	out := &console.Sink{To: env.Stdout, Stop: cancel}
 	env.Stdout = out
+	env.Stderr = &console.Speaker{To: env.Stderr, Language: env.Language}
 	root := rootFor(&env)
 	if len(env.Args) > 0 && strings.HasPrefix(env.Args[0], cobra.ShellCompRequestCmd) {
 		complete.Add(root, &env)
@@ -119,7 +120,7 @@ func report(env *console.Env, err error) {
 	st := console.NewStyle(env.StderrTTY, env.Getenv)
 	l := env.Language()
 	tell := func(label, text string) {
-		fmt.Fprintf(env.Stderr, "lathe: %s %s\n", label, console.Clean(l.Text(text)))
+		fmt.Fprintf(console.Raw(env.Stderr), "lathe: %s %s\n", label, console.Clean(l.Text(text)))
 	}
 	tell(st.Red(l.Text("error:")), err.Error())
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {

@@ -3,14 +3,9 @@ package cli
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,24 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"lathe/internal/say"
+	"lathe/internal/say/saytest"
 )
-
-// lag is how many texts may wait for a translation, so that who writes a new one need not
-// know the language. They are named with -v, and said in English until then.
-const lag = 12
-
-// tellMissing reports texts that are English alone.
-func tellMissing(t *testing.T, missing []string) {
-	t.Helper()
-	slices.Sort(missing)
-	tell := t.Logf
-	if len(missing) > lag {
-		tell = t.Errorf
-	}
-	for _, m := range missing {
-		tell("not in the catalogue: %s", m)
-	}
-}
 
 // TestHelpIsSaidInEachLanguage holds that nothing in the help of a command is English alone.
 func TestHelpIsSaidInEachLanguage(t *testing.T) {
@@ -55,7 +34,7 @@ func TestHelpIsSaidInEachLanguage(t *testing.T) {
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { check("--"+f.Name, f.Usage) })
 	})
-	tellMissing(t, missing)
+	saytest.Tell(t, missing)
 	for _, h := range headings {
 		if say.Chinese.Text(h) == h {
 			t.Errorf("%q is not in the catalogue", h)
@@ -73,18 +52,13 @@ func TestErrorsAreSaidInEachLanguage(t *testing.T) {
 			missing = append(missing, fmt.Sprintf("%s: %q", at, text))
 		}
 	}
-	tellMissing(t, missing)
-	stale := 0
+	saytest.Tell(t, missing)
 	for _, name := range []string{"errors", "hints"} {
 		for _, text := range entries(t, name) {
 			if said[text] == "" {
-				t.Logf("%s: nobody says %q any more", name, text)
-				stale++
+				t.Errorf("internal/say/zh-CN/%s.txt: nobody says %q any more", name, text)
 			}
 		}
-	}
-	if stale > lag {
-		t.Errorf("%d entries of the catalogue are of no use", stale)
 	}
 }
 
@@ -103,37 +77,65 @@ func entries(t *testing.T, name string) (out []string) {
 	return out
 }
 
+// TestNoticesAreSaidInEachLanguage holds that what commands tell on standard error is not
+// English alone.
+func TestNoticesAreSaidInEachLanguage(t *testing.T) {
+	var missing []string
+	saytest.Walk(t, ".", func(n ast.Node, at func(ast.Node) string) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		for _, e := range told(call) {
+			text, ok := saytest.Written(e)
+			for line := range strings.SplitSeq(text, "\n") {
+				for _, label := range []string{"lathe: ", "warning: ", "note: ", "hint: "} {
+					line = strings.TrimPrefix(line, label)
+				}
+				if ok && !saytest.Known(line) {
+					missing = append(missing, fmt.Sprintf("%s: %q", at(e), line))
+				}
+			}
+		}
+		return true
+	})
+	saytest.Tell(t, missing)
+}
+
+// told returns the arguments of a call that it tells on standard error.
+func told(call *ast.CallExpr) []ast.Expr {
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return nil
+	}
+	switch s.Sel.Name {
+	case "Notice", "Warning", "say":
+		return call.Args[:1]
+	case "Fprintf", "Fprintln", "Fprint":
+		if to, ok := call.Args[0].(*ast.SelectorExpr); ok && to.Sel.Name == "Stderr" && len(call.Args) > 1 {
+			return call.Args[1:2]
+		}
+	}
+	return nil
+}
+
 // errorTexts returns the formats of errors and hints below a directory, and where they are.
 func errorTexts(t *testing.T, root string) map[string]string {
 	t.Helper()
 	said := map[string]string{}
 	words := regexp.MustCompile(`[A-Za-z]{2}`)
-	files := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			for _, e := range forPeople(call, edge.MatchString(filepath.ToSlash(path))) {
-				if text, ok := written(e); ok && words.MatchString(verbs.ReplaceAllString(text, "")) {
-					said[text] = files.Position(e.Pos()).String()
-				}
-			}
+	saytest.Walk(t, root, func(n ast.Node, at func(ast.Node) string) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
 			return true
-		})
-		return nil
+		}
+		for _, e := range forPeople(call, edge.MatchString(filepath.ToSlash(at(call)))) {
+			if text, ok := saytest.Written(e); ok && words.MatchString(verbs.ReplaceAllString(text, "")) {
+				said[text] = at(e)
+			}
+		}
+		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return said
 }
 
@@ -159,28 +161,4 @@ func forPeople(call *ast.CallExpr, command bool) []ast.Expr {
 		return call.Args[:1]
 	}
 	return nil
-}
-
-// written returns a text as it stands in the source, with %s for what is put in.
-func written(e ast.Expr) (string, bool) {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		s, err := strconv.Unquote(e.Value)
-		return s, err == nil && e.Kind == token.STRING
-	case *ast.BinaryExpr:
-		a, known := written(e.X)
-		b, also := written(e.Y)
-		if !known {
-			a = "%s"
-		}
-		if !also {
-			b = "%s"
-		}
-		return a + b, e.Op == token.ADD && (known || also)
-	case *ast.CallExpr:
-		if s, ok := e.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Sprintf" && len(e.Args) > 0 {
-			return written(e.Args[0])
-		}
-	}
-	return "", false
 }

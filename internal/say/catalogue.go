@@ -16,6 +16,41 @@ var files embed.FS
 type catalogue struct {
 	texts   map[string]string
 	formats []*format // the most particular first
+	found   memory
+}
+
+// memory has the texts that were looked for last: what a screen draws it draws many times a
+// second, and to look for a format takes up to a millisecond.
+type memory struct {
+	sync.Mutex
+	texts map[string]string
+}
+
+// The memory is emptied when it has that many texts; longer texts are not kept.
+const (
+	maxFound    = 1024
+	longestKept = 400
+)
+
+// remembered is [catalogue.text] with a memory.
+func (c *catalogue) remembered(english string) string {
+	if said, ok := c.texts[english]; ok {
+		return said
+	}
+	if len(english) > longestKept {
+		return c.text(english)
+	}
+	c.found.Lock()
+	defer c.found.Unlock()
+	if said, ok := c.found.texts[english]; ok {
+		return said
+	}
+	if len(c.found.texts) >= maxFound || c.found.texts == nil {
+		c.found.texts = map[string]string{}
+	}
+	said := c.text(english)
+	c.found.texts[english] = said
+	return said
 }
 
 // format is a text with verbs, such as %q, where something was put in.
@@ -152,12 +187,21 @@ func (c *catalogue) text(english string) string {
 			return f.fill(c, m[1:])
 		}
 	}
-	for _, between := range []string{"; ", ": "} {
+	for _, between := range []string{" — ", "; ", ": ", ", "} {
 		if said, ok := c.halves(english, between); ok {
 			return said
 		}
 	}
 	return english
+}
+
+// part translates what a text was put together with. A single word stays, since it may well be
+// a name: "run" is a command, too.
+func (c *catalogue) part(english string) string {
+	if !strings.Contains(english, " ") {
+		return english
+	}
+	return c.text(english)
 }
 
 // halves translates the texts before and after a separator, for a text that is not in the catalogue
@@ -167,7 +211,10 @@ func (c *catalogue) halves(english, between string) (string, bool) {
 	if !ok || before == "" || after == "" {
 		return "", false
 	}
-	a, b := c.text(before), c.text(after)
+	a, b := c.part(before), c.text(after)
+	if between == ", " && (a == before || b == after) {
+		return "", false // a comma is in most sentences of others, too
+	}
 	return a + between + b, a != before || b != after
 }
 
@@ -175,7 +222,7 @@ func (c *catalogue) halves(english, between string) (string, bool) {
 // translated too if the catalogue has it, such as the cause of an error.
 func (f *format) fill(c *catalogue, values []string) string {
 	for i, v := range values {
-		values[i] = c.text(v)
+		values[i] = c.part(v)
 	}
 	next := 0
 	return verbs().ReplaceAllStringFunc(f.said, func(verb string) string {

@@ -68,10 +68,20 @@ func (l Language) Word(english string) string {
 }
 
 // Text returns a text in the language. It may be one that was put together; then what was
-// put in stays as it is. An unknown text comes back unchanged.
+// put in stays as it is, unless it is a text of the catalogue too. An unknown text comes back
+// unchanged, and so do the spaces around any.
 func (l Language) Text(english string) string {
-	if l == English || english == "" {
+	if l == English {
 		return english
 	}
-	return catalogueOf(l).text(english)
+	text := strings.Trim(english, " ")
+	if text == "" {
+		return english
+	}
+	c := catalogueOf(l)
+	if said, ok := c.texts[english]; ok {
+		return said
+	}
+	at := strings.Index(english, text)
+	return english[:at] + c.remembered(text) + english[at+len(text):]
 }

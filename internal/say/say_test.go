@@ -30,15 +30,18 @@ func TestChoose(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for english, want := range map[string]string{
-		"":                                "",
-		"nobody wrote this":               "nobody wrote this",
-		"Print the version":               "打印版本",
-		`there is no session "ses_1"`:     `没有会话 "ses_1"`,
-		`there is no session "a \" b"`:    `没有会话 "a \" b"`,
-		`unknown command "x" for "y"`:     `"y" 没有 "x" 这个命令`,
-		"see: lathe run --help":           "见：lathe run --help",
-		"write a: b: the prompt is empty": "写 a：b: 请求是空的",
-		"step: the prompt is empty":       "step: 请求是空的",
+		"":                                       "",
+		"nobody wrote this":                      "nobody wrote this",
+		"Print the version":                      "打印版本",
+		`there is no session "ses_1"`:            `没有会话 "ses_1"`,
+		`there is no session "a \" b"`:           `没有会话 "a \" b"`,
+		`unknown command "x" for "y"`:            `"y" 没有 "x" 这个命令`,
+		"see: lathe run --help":                  "见：lathe run --help",
+		"write a: b: the prompt is empty":        "写 a：b: 请求是空的",
+		"help for run":                           "run 的说明", // a name, although "run" is also a word of the screen
+		"  not shown to its end: 3 lines below ": "  没有显示到末尾：下面还有 3 行 ",
+		"lathe is confined, 3 lines":             "lathe is confined, 3 lines", // half of it is somebody else's
+		"step: the prompt is empty":              "step: 请求是空的",
 		"did you mean \"run\"? list them with: lathe --help": "你是想写 \"run\" 吗？列出它们：lathe --help",
 		"import /x: not an absolute path of theirs":          "导入 /x：not an absolute path of theirs",
 	} {
@@ -64,11 +67,17 @@ func TestCatalogue(t *testing.T) {
 		for _, v := range verb.FindAllString(s, -1) {
 			out = append(out, v[len(v)-1:])
 		}
-		slices.Sort(out)
+		if strings.Contains(s, "%[") { // it says which is which
+			slices.Sort(out)
+		}
 		return out
 	}
 	for english, said := range c.texts {
-		if a, b := kinds(english), kinds(said); !slices.Equal(a, b) {
+		a, b := kinds(english), kinds(said)
+		if strings.Contains(said, "%[") {
+			slices.Sort(a)
+		}
+		if !slices.Equal(a, b) {
 			t.Errorf("%q takes %v, and %q %v", english, a, said, b)
 		}
 		if strings.TrimSpace(said) == "" || said == english {

@@ -44,9 +44,8 @@ func (d *driver) shot() string {
 	return strings.Join(e.Lines(), "\n") + "\n"
 }
 
-// TestScreens holds the captures in docs/screens: every dialog at 80×24. Rewrite
-// them with: go test ./internal/tui -run TestScreens -update-screens
-func TestScreens(t *testing.T) {
+// dialogs returns how to come to every dialog.
+func dialogs() map[string][]func(d *driver) {
 	asked := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"go test ./...", "git push origin main"},
 		Always: []string{"go test *", "git push *"}, Metadata: map[string]any{"command": "go test ./... && git push origin main", "description": "Test, then publish"}}}
 	long := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"notes/詩.md"}, Always: []string{"*"},
@@ -55,7 +54,7 @@ func TestScreens(t *testing.T) {
 		{Header: "Database", Text: "Which database should it use?", Options: []lathe.QuestionOption{{Label: "SQLite", Description: "one file, no server"}, {Label: "PostgreSQL", Description: "several writers"}}, Custom: true},
 		{Header: "Parts", Text: "Which parts come first?", Multiple: true, Options: []lathe.QuestionOption{{Label: "schema"}, {Label: "tests"}}, Custom: true},
 	}}}
-	type step func(d *driver)
+	type step = func(d *driver)
 	keys := func(names ...string) step {
 		return func(d *driver) {
 			for _, n := range names {
@@ -65,7 +64,7 @@ func TestScreens(t *testing.T) {
 		}
 	}
 	slash := func(name string) step { return func(d *driver) { d.typed("/" + name); d.press("esc", "enter") } }
-	for name, steps := range map[string][]step{
+	return map[string][]step{
 		"models":       {keys("ctrl+x", "m")},
 		"variants":     {slash("variants")},
 		"agents":       {keys("ctrl+x", "a")},
@@ -102,14 +101,25 @@ func TestScreens(t *testing.T) {
 			d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: "internal/timer/timer_test.go", Additions: 12, Deletions: 31}, {File: "internal/timer/testdata/時刻/expected.golden", Additions: 4}}})
 		}},
 		"stash": {func(d *driver) { d.typed("Then write the release notes") }, keys("ctrl+s"), slash("stash")},
-	} {
+	}
+}
+
+// practised returns a screen of a session in which something was done, and all can be done.
+func practised(t *testing.T, o Options) *driver {
+	o.Branch = func() string { return "main" }
+	o.Desk = Desk{Memory: memory.Open(t.TempDir(), "/p"), Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil }}
+	o.Prefs = prefs.Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}
+	d, f := ableTo(t, o, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
+	f.tests = []api.KeyTest{{Outcome: api.KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
+	return d
+}
+
+// TestScreens holds the captures in docs/screens: every dialog at 80×24. Rewrite
+// them with: go test ./internal/tui -run TestScreens -update-screens
+func TestScreens(t *testing.T) {
+	for name, steps := range dialogs() {
 		t.Run(name, func(t *testing.T) {
-			d, f := ableTo(t, Options{
-				Branch: func() string { return "main" },
-				Desk:   Desk{Memory: memory.Open(t.TempDir(), "/p"), Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil }},
-				Prefs:  prefs.Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
-			}, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
-			f.tests = []api.KeyTest{{Outcome: api.KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
+			d := practised(t, Options{})
 			for _, s := range steps {
 				s(d)
 			}

@@ -57,7 +57,7 @@ func (v *view) whoAndWhere(l look.Look) []segment {
 	}
 	out := []segment{{line: styled.Plain(styled.OneLine(v.choice.AgentName()), l.FG(key, styled.Bold)), worth: 100}}
 	if mode, key := v.modes.Label(); mode != "" {
-		out = append(out, segment{line: styled.Plain(mode, l.FG(key)), worth: 97})
+		out = append(out, segment{line: styled.Plain(l.T(mode), l.FG(key)), worth: 97})
 	}
 	if ref := v.choice.Current(); !ref.IsZero() {
 		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+look.VariantText(ref)), l.FG(theme.Text)), worth: 90})
@@ -68,7 +68,7 @@ func (v *view) whoAndWhere(l look.Look) []segment {
 		place += ":" + styled.OneLine(v.branch)
 	}
 	if v.session.ParentID != "" {
-		back := styled.Line{{Text: "subagent", Style: l.FG(theme.Secondary)}, {Text: " " + v.keys.For(keys.Parent) + " goes back", Style: muted}}
+		back := styled.Line{{Text: l.T("subagent"), Style: l.FG(theme.Secondary)}, {Text: l.T(" " + v.keys.For(keys.Parent) + " goes back"), Style: muted}}
 		out = append(out, segment{line: back, worth: 95})
 	}
 	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
@@ -77,13 +77,13 @@ func (v *view) whoAndWhere(l look.Look) []segment {
 // figures are what the turn and the session took so far.
 func (v *view) figures(l look.Look) (out []segment) {
 	add := func(text string, key theme.Key, worth int) {
-		out = append(out, segment{styled.Plain(text, l.FG(key)), worth, true})
+		out = append(out, segment{styled.Plain(l.T(text), l.FG(key)), worth, true})
 	}
 	if v.opts.Server != "" {
 		add(styled.OneLine(v.opts.Server), theme.Muted, 45)
 	}
 	if v.lost {
-		add(l.Glyph("⚠ ", "! ")+v.linkText(v.opts.Now()), theme.Warning, 95)
+		add(l.Glyph("⚠ ", "! ")+l.T(v.linkText(v.opts.Now())), theme.Warning, 95)
 	}
 	if v.undoOff[v.session.ID] != "" {
 		add("undo off", theme.Warning, 92)

@@ -134,8 +134,8 @@ func (v *view) conversationLines(height int) []styled.Line {
 
 // undoneNote says that what comes after is undone.
 func (v *view) undoneNote() styled.Line {
-	return styled.Plain(" "+v.look.Glyph("↶", "<")+" later messages are undone; "+
-		v.keys.For("messages_redo")+" redoes, a new message drops them", v.look.FG(theme.Warning)).Cut(v.pane().Width-1, v.look.Method)
+	return styled.Plain(" "+v.look.Glyph("↶", "<")+" "+v.look.T("later messages are undone; "+
+		v.keys.For("messages_redo")+" redoes, a new message drops them"), v.look.FG(theme.Warning)).Cut(v.pane().Width-1, v.look.Method)
 }
 
 // offerRows is how many completions are shown at once.
@@ -148,7 +148,7 @@ func (v *view) rule() styled.Line {
 	style := l.FG(theme.Border)
 	left := styled.Line{{Text: strings.Repeat(dash, 2), Style: style}}
 	if v.input.IsShell() {
-		left = append(left, styled.Span{Text: " shell ", Style: l.FG(theme.Warning, styled.Bold)}, styled.Span{Text: "runs at once, as you ", Style: l.FG(theme.Muted)})
+		left = append(left, styled.Span{Text: l.T(" shell "), Style: l.FG(theme.Warning, styled.Bold)}, styled.Span{Text: l.T("runs at once, as you "), Style: l.FG(theme.Muted)})
 	}
 	if act := v.activity(); len(act) > 0 {
 		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
@@ -177,13 +177,13 @@ func (v *view) activity() styled.Line {
 		return v.toast.line(l)
 	}
 	if !v.conv.Following() {
-		return styled.Plain("earlier messages; "+v.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
+		return styled.Plain(l.T("earlier messages; "+v.keys.For("messages_last")+" for the newest"), l.FG(theme.Info))
 	}
 	if !v.busy() {
 		return nil
 	}
 	if v.lost {
-		return styled.Plain("not connected; it was working when last heard of", l.FG(theme.Warning)).Cut(l.Width-8, l.Method)
+		return styled.Plain(l.T("not connected; it was working when last heard of"), l.FG(theme.Warning)).Cut(l.Width-8, l.Method)
 	}
 	now := v.opts.Now()
 	tick := int(now.UnixMilli() / 250)
@@ -197,7 +197,7 @@ func (v *view) activity() styled.Line {
 		key = theme.Warning
 		text = fmt.Sprintf("%s; attempt %d in %s", styled.OneLine(r.Message), r.Attempt+1, max(0, r.Next.Sub(now)).Round(time.Second))
 	}
-	line := styled.Line{{Text: spin + " " + text, Style: l.FG(key)}}
+	line := styled.Line{{Text: spin + " " + l.T(text), Style: l.FG(key)}}
 	if !v.since.IsZero() {
 		gap := " "
 		if key == theme.Warning { // it has its own time at the end
@@ -205,8 +205,8 @@ func (v *view) activity() styled.Line {
 		}
 		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(v.since)), Style: l.FG(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: " · " + v.keys.For("session_interrupt") + " stops", Style: l.FG(theme.Muted)},
-		styled.Span{Text: v.doing(), Style: l.FG(theme.Accent)})
+	line = append(line, styled.Span{Text: l.T(" · " + v.keys.For("session_interrupt") + " stops"), Style: l.FG(theme.Muted)},
+		styled.Span{Text: l.T(v.doing()), Style: l.FG(theme.Accent)})
 	return line.Cut(l.Width-8, l.Method)
 }
 

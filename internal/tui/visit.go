@@ -61,7 +61,7 @@ func (v *visit) doing() string {
 	if now == "" {
 		return ""
 	}
-	return fmt.Sprintf(" · %s (%d of %d done)", now, done, len(v.todos))
+	return " · " + now + fmt.Sprintf(" (%d of %d done)", done, len(v.todos))
 }
 
 // linkText describes the connection for the state line; empty when it is up.

@@ -50,7 +50,7 @@ func (k *keyboard) hint(v *view, l look.Look) []styled.Line {
 		if c := commandFor(s.Action); c != nil && !c.can(v) || keys.Quick(s.Action) > 1 {
 			continue
 		}
-		cell := append(styled.Plain(s.Key, l.FG(theme.Accent, styled.Bold)).Pad(7, l.Method, ""), styled.Span{Text: s.Help, Style: l.FG(theme.Text)})
+		cell := append(styled.Plain(s.Key, l.FG(theme.Accent, styled.Bold)).Pad(7, l.Method, ""), styled.Span{Text: l.T(s.Help), Style: l.FG(theme.Text)})
 		cells = append(cells, cell.Cut(column-2, l.Method).Pad(column, l.Method, ""))
 	}
 	rows := min((len(cells)+columns-1)/columns, max(1, v.height/2))

@@ -18,7 +18,7 @@ func (v *view) drawInput() (lines []styled.Line, x, y int) {
 		mark, key = " $ ", theme.Warning
 	}
 	offers := v.input.DrawOffer(l, v.offerRows())
-	body, x, y := v.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), v.inputHint())
+	body, x, y := v.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), l.T(v.inputHint()))
 	for i, line := range body {
 		body[i] = line.Pad(l.Width, l.Method, "").Over(l.Theme.BG(theme.Panel))
 	}

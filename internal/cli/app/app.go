@@ -219,7 +219,7 @@ func (a *App) openLog() {
 	opts := &slog.HandlerOptions{Level: &a.level, ReplaceAttr: withoutSecrets}
 	a.Log = slog.New(slog.DiscardHandler)
 	if a.Flags.PrintLogs {
-		a.Log = slog.New(slog.NewTextHandler(a.Env.Stderr, opts))
+		a.Log = slog.New(slog.NewTextHandler(console.Raw(a.Env.Stderr), opts))
 		return
 	}
 	a.Log = slog.New(&lazyLog{dir: filepath.Join(a.Paths.Data, "log"), day: a.Env.Now().Format("2006-01-02"), opts: opts, app: a})

@@ -148,7 +148,7 @@ func loginWellKnown(ctx context.Context, env *console.Env, address string) error
 		return lathe.Errorf(lathe.CodeAborted, "", "nothing was stored")
 	}
 	cmd := exec.CommandContext(ctx, how.Command[0], how.Command[1:]...)
-	cmd.Stderr, cmd.Stdin, cmd.Env = env.Stderr, env.Stdin, env.Environ
+	cmd.Stderr, cmd.Stdin, cmd.Env = console.Raw(env.Stderr), env.Stdin, env.Environ
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("run the login command of %s: %w", address, err)

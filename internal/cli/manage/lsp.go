@@ -145,7 +145,7 @@ func installServer(ctx context.Context, env *console.Env, place lsp.Place, name 
 			continue
 		}
 		fmt.Fprintf(env.Stderr, "lathe: running: %s\n", console.Clean(step.String()))
-		if err := lsp.RunStep(ctx, step, env.Environ, env.Stderr); err != nil {
+		if err := lsp.RunStep(ctx, step, env.Environ, console.Raw(env.Stderr)); err != nil {
 			return fmt.Errorf("install %s: %w", name, err)
 		}
 	}

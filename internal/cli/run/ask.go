@@ -48,6 +48,9 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 	}
 }
 
+// say returns a text of lathe's own in the person's language.
+func (v *view) say(english string) string { return v.env.Language().Text(english) }
+
 // describeAsk names what is asked for on one line.
 func describeAsk(a lathe.Ask) string {
 	text := a.Permission
@@ -75,11 +78,11 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 	offers := approval.Offers(a)
 	more := ""
 	if len(offers) > 0 {
-		more = "  [a]lways: allow from now on"
+		more = "  " + v.say("[a]lways: allow from now on")
 	}
 	since := v.env.Fresh()
 	for {
-		fmt.Fprintf(v.env.Stderr, "  [y]es, once%s  [n]o  or type what to do instead: ", more)
+		fmt.Fprintf(console.Raw(v.env.Stderr), "  %s%s  %s ", v.say("[y]es, once"), more, v.say("[n]o  or type what to do instead:"))
 		line, ok := v.typed.ReadLine(ctx, v.env, since)
 		if !ok {
 			fmt.Fprintln(v.env.Stderr)
@@ -111,21 +114,21 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 // it: how long, and which of several. Anything else goes back to the ask.
 func (v *view) askLasting(ctx context.Context, offers []approval.Offer, since time.Time) (lathe.Reply, bool) {
 	st := v.out.Style
-	v.out.ErrLine("  without being asked again:")
+	v.out.ErrLine("  " + v.say("without being asked again:"))
 	for i, o := range offers {
 		for _, w := range o.Words() {
 			mark := "    "
 			if len(offers) > 1 {
 				mark = fmt.Sprintf("   %d ", i+1)
 			}
-			v.out.ErrLine(mark + st.Bold(printable.Line(w)))
+			v.out.ErrLine(mark + st.Bold(printable.Line(v.say(w))))
 		}
 	}
 	which := ""
 	if len(offers) > 1 {
-		which = ", with the number"
+		which = v.say(", with the number")
 	}
-	fmt.Fprintf(v.env.Stderr, "  type session (%s) or project (%s)%s, or nothing to go back: ", approval.Where(false), approval.Where(true), which)
+	fmt.Fprintf(console.Raw(v.env.Stderr), "  "+v.say("type session (%s) or project (%s)%s, or nothing to go back:")+" ", v.say(approval.Where(false)), v.say(approval.Where(true)), which)
 	line, ok := v.typed.ReadLine(ctx, v.env, since)
 	words := strings.Fields(strings.ToLower(line))
 	if !ok || len(words) == 0 || len(words) > 2 || words[0] != "session" && words[0] != "project" {

@@ -66,13 +66,13 @@ func (v *view) settled(err error) {
 // where they are accepted, "-" for none. The end of the input dismisses.
 func (v *view) askQuestion(ctx context.Context, q lathe.Question) ([]string, bool) {
 	st := v.out.Style
-	v.out.ErrLine(st.Yellow("question ") + st.Bold(console.OneLine(q.Text, 500)))
+	v.out.ErrLine(st.Yellow(v.say("question")+" ") + st.Bold(console.OneLine(q.Text, 500)))
 	for i, o := range q.Options {
 		v.out.ErrLine(fmt.Sprintf("  %d  %s  %s", i+1, console.OneLine(o.Label, 80), st.Dim(console.OneLine(o.Description, 200))))
 	}
 	since := v.env.Fresh()
 	for {
-		fmt.Fprintf(v.env.Stderr, "  %s: ", howToAnswer(q))
+		fmt.Fprintf(console.Raw(v.env.Stderr), "  %s: ", v.howToAnswer(q))
 		line, ok := v.typed.ReadLine(ctx, v.env, since)
 		if !ok {
 			fmt.Fprintln(v.env.Stderr)
@@ -87,7 +87,7 @@ func (v *view) askQuestion(ctx context.Context, q lathe.Question) ([]string, boo
 	}
 }
 
-func howToAnswer(q lathe.Question) string {
+func (v *view) howToAnswer(q lathe.Question) string {
 	var ways []string
 	if len(q.Options) > 0 {
 		ways = append(ways, map[bool]string{false: "number", true: "numbers, with commas"}[q.Multiple])
@@ -95,7 +95,11 @@ func howToAnswer(q lathe.Question) string {
 	if q.Custom {
 		ways = append(ways, "your own words")
 	}
-	return strings.Join(append(ways, "x to dismiss"), ", ")
+	ways = append(ways, "x to dismiss")
+	for i, w := range ways {
+		ways[i] = v.say(w)
+	}
+	return strings.Join(ways, ", ")
 }
 
 // readAnswer turns a typed line into an answer; false if it is not one.

@@ -143,14 +143,14 @@ func (v *view) tellRefused() {
 	var rules []string
 	protected, question, other := false, false, false
 	for _, r := range v.refusals.list {
-		o.ErrLine(o.Style.Yellow("lathe: ") + "refused: " + console.Clean(r.what))
+		o.ErrLine(o.Style.Yellow("lathe: ") + v.say("refused:") + " " + console.Clean(r.what))
 		protected, question = protected || r.protected, question || r.question
 		if r.rule != "" && !slices.Contains(rules, r.rule) {
 			rules = append(rules, r.rule)
 		}
 		other = other || !r.protected && !r.question && !r.person
 	}
-	hint := func(text string) { o.ErrLine(o.Style.Yellow("lathe: ") + text) }
+	hint := func(text string) { o.ErrLine(o.Style.Yellow("lathe: ") + v.say(text)) }
 	switch {
 	case len(rules) > 0:
 		hint("to let it through, use --permission allow or a rule such as --allow '" + rules[0] + "'")

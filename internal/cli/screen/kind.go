@@ -72,7 +72,7 @@ func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui
 		id, err := linear.Run(ctx, linear.Options{
 			Interrupts: interrupts,
 			Engine:     opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
-			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices,
+			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices, Say: opts.Say,
 		})
 		return left{session: string(id)}, err
 	}

@@ -12,9 +12,9 @@ import (
 // Ask shows everything a permission ask is about, to the last line.
 func (o *Output) Ask(a lathe.Ask) {
 	st := o.Style
-	o.ErrLine(st.Yellow("permission ") + st.Bold(console.OneLine(a.Permission, 100)))
+	o.ErrLine(st.Yellow(o.say("permission")+" ") + st.Bold(console.OneLine(a.Permission, 100)))
 	for _, f := range approval.Facts(a) {
-		label := f.Label
+		label := o.say(f.Label)
 		if label != "" {
 			label += ": "
 		}
@@ -26,7 +26,7 @@ func (o *Output) Ask(a lathe.Ask) {
 		case approval.Step:
 			o.lines("    "+f.Label+" ", console.Clean(f.Text))
 		case approval.Careful:
-			o.lines("  ", st.Yellow(label+console.Clean(f.Text)))
+			o.lines("  ", st.Yellow(label+console.Clean(o.say(f.Text))))
 		case approval.Content:
 			o.ErrLine("  " + label)
 			o.lines("    ", strings.TrimSuffix(console.Clean(f.Text), "\n"))

@@ -104,9 +104,9 @@ func (o *Output) Event(e lathe.Envelope, root lathe.SessionID) {
 		o.Warning("undo is off here, so what is changed cannot be taken back: " + ev.Reason)
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
-			o.ErrLine("lathe: " + o.Style.Red("error: ") + console.Clean(ev.Failure.Error()))
+			o.ErrLine("lathe: " + o.Style.Red(o.say("error:")+" ") + console.Clean(o.say(ev.Failure.Error())))
 			if hint := failureHint(ev.Failure); hint != "" {
-				o.ErrLine("lathe: " + o.Style.Bold("hint: ") + hint)
+				o.ErrLine("lathe: " + o.Style.Bold(o.say("hint:")+" ") + o.say(hint))
 			}
 		}
 	}
@@ -369,7 +369,7 @@ func (o *Output) block(text string, most int, paint func(string) string) {
 	}
 	lines := strings.Split(console.Clean(text), "\n")
 	if len(lines) > most {
-		o.ErrLine(o.Style.Dim(fmt.Sprintf("    … %d lines more", len(lines)-most)))
+		o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", len(lines)-most))))
 		lines = lines[len(lines)-most:]
 	}
 	for _, l := range lines {
@@ -382,7 +382,7 @@ func (o *Output) diff(d string) {
 	lines := diffLinesOf(o.Style, d)
 	for i, l := range lines {
 		if i == diffLines {
-			o.ErrLine(o.Style.Dim(fmt.Sprintf("    … %d lines more", len(lines)-i)))
+			o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", len(lines)-i))))
 			return
 		}
 		o.ErrLine("    " + l.paint(cut(l.text, o.width()-4)))
@@ -396,16 +396,19 @@ func cut(s string, n int) string {
 	return s
 }
 
+// say returns a text of lathe's own in the person's language.
+func (o *Output) say(english string) string { return o.env.Language().Text(english) }
+
 // Notice prints something about the run itself.
 func (o *Output) Notice(text string) {
 	if !o.Quiet {
-		o.ErrLine(o.Style.Yellow("lathe: ") + console.Clean(text))
+		o.ErrLine(o.Style.Yellow("lathe: ") + console.Clean(o.say(text)))
 	}
 }
 
 // Warning prints something that is shown even in a quiet run.
 func (o *Output) Warning(text string) {
-	o.ErrLine(o.Style.Yellow("lathe: warning: ") + console.Clean(text))
+	o.ErrLine(o.Style.Yellow("lathe: "+o.say("warning:")+" ") + console.Clean(o.say(text)))
 }
 
 // End prints the answer and what the run cost.
@@ -479,11 +482,11 @@ func (o *Output) ErrLine(line string) {
 	defer o.mu.Unlock()
 	o.endLine()
 	if len(line) < 1<<20 {
-		fmt.Fprintln(o.env.Stderr, line)
+		fmt.Fprintln(console.Raw(o.env.Stderr), line)
 		return
 	}
-	_, _ = io.WriteString(o.env.Stderr, line) // Fprintln would copy it
-	_, _ = io.WriteString(o.env.Stderr, "\n")
+	_, _ = io.WriteString(console.Raw(o.env.Stderr), line) // Fprintln would copy it
+	_, _ = io.WriteString(console.Raw(o.env.Stderr), "\n")
 }
 
 func (o *Output) write(w io.Writer, text string) {

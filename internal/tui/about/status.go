@@ -153,7 +153,7 @@ func (r *Room) checks(found []api.Check, err error) tea.Msg {
 			case !c.OK:
 				mark, key = l.Glyph("✗ ", "x "), theme.Warning
 			}
-			f.Colored(mark+c.Name, c.Detail, key)
+			f.Colored(mark+l.Say.Word(c.Name), c.Detail, key)
 			if c.Hint != "" {
 				f.Note(c.Hint)
 			}
@@ -263,7 +263,7 @@ func bar(l look.Look, p api.Portion, used int64) styled.Line {
 		share = p.Tokens * 100 / used
 	}
 	full := int(min(room, (share*room+99)/100))
-	name := styled.Plain(fmt.Sprintf("%s (%d)", styled.OneLine(p.Name), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
+	name := styled.Plain(fmt.Sprintf("%s (%d)", l.Say.Word(styled.OneLine(p.Name)), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
 	return styled.Join(name, styled.Line{
 		{Text: strings.Repeat(l.Glyph("█", "#"), full), Style: l.FG(theme.Primary)},
 		{Text: strings.Repeat(l.Glyph("░", "."), room-full), Style: l.FG(theme.Border)},

@@ -232,11 +232,20 @@ func (s *Permission) label(l look.Look, an answer) styled.Line {
 func (s *Permission) beside(l look.Look, an answer) styled.Line {
 	switch n := s.body.Unread(); {
 	case an.Key == allowOnce.Key && n > 0:
-		return styled.Plain(fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line")), l.FG(theme.Warning))
+		return styled.Plain(l.T(fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line"))), l.FG(theme.Warning))
 	case an.Key == allowMore.Key:
-		return styled.Plain(l.Glyph(" …  ", " ... ")+styled.OneLine(strings.Join(approval.Offers(s.Ask)[0].Words(), ", ")), l.FG(theme.Muted))
+		return styled.Plain(l.Glyph(" …  ", " ... ")+inWords(l, approval.Offers(s.Ask)[0]), l.FG(theme.Muted))
 	}
 	return nil
+}
+
+// inWords says in the person's language what an offer would allow.
+func inWords(l look.Look, o approval.Offer) string {
+	words := o.Words()
+	for i, w := range words {
+		words[i] = l.T(styled.OneLine(w))
+	}
+	return strings.Join(words, ", ")
 }
 
 // oneRow draws the answers in one row, for small terminals; on the smallest only
@@ -259,11 +268,11 @@ func (s *Permission) short(l look.Look, words bool) styled.Line {
 		line = append(line, styled.Span{Text: an.Key, Style: style}, styled.Span{Text: " "})
 		if words {
 			word, _, _ := strings.Cut(strings.TrimPrefix(an.label, "allow "), " and ")
-			line = append(line, styled.Span{Text: word + "  ", Style: l.FG(theme.Text)})
+			line = append(line, styled.Span{Text: l.T(word) + "  ", Style: l.FG(theme.Text)})
 		}
 	}
 	if n := s.body.Unread(); n > 0 {
-		line = append(line, styled.Span{Text: fmt.Sprintf("%d unread", n), Style: l.FG(theme.Warning)})
+		line = append(line, styled.Span{Text: l.T(fmt.Sprintf("%d unread", n)), Style: l.FG(theme.Warning)})
 	}
 	return line
 }
@@ -283,7 +292,7 @@ func fact(l look.Look, f approval.Fact) []styled.Line {
 	line := func(label string, key theme.Key) []styled.Line {
 		return styled.Wrap(styled.Line{{Text: label, Style: l.FG(theme.Muted)}, {Text: text, Style: l.FG(key)}}, l.Width-3, l.Method)
 	}
-	label := f.Label
+	label := l.T(f.Label)
 	if label != "" {
 		label += ": "
 	}
@@ -293,8 +302,9 @@ func fact(l look.Look, f approval.Fact) []styled.Line {
 	case approval.Command:
 		return line("$ ", theme.Text)
 	case approval.Step:
-		return line("  "+f.Label+" ", theme.Accent)
+		return line("  "+l.T(f.Label)+" ", theme.Accent)
 	case approval.Careful:
+		text = l.T(text)
 		return line(label, theme.Warning)
 	case approval.Diff:
 		l.Stacked = true // two columns would cut long lines

@@ -47,7 +47,7 @@ func (g *grantForm) rows(l look.Look) []grantRow {
 	out := []grantRow{{"esc", "back; nothing is allowed yet"}, {dialog.GiveKey, "allow this " + approval.Where(g.project)}}
 	if len(g.offers) > 1 {
 		other := g.offers[(g.n+1)%len(g.offers)]
-		out = append(out, grantRow{l.Glyph("←→", "left"), "instead: " + styled.OneLine(strings.Join(other.Words(), ", "))})
+		out = append(out, grantRow{l.Glyph("←→", "left"), "instead: " + inWords(l, other)})
 	}
 	return append(out, grantRow{"tab", "instead " + approval.Where(!g.project)}, grantRow{"e", "change what is allowed"})
 }
@@ -154,7 +154,7 @@ func (g *grantForm) draw(l look.Look, height int) ([]styled.Line, int, int) {
 		if len(body) == 0 {
 			mark = ""
 		}
-		body = append(body, styled.Wrap(styled.Line{{Text: mark, Style: l.FG(theme.Muted)}, {Text: styled.OneLine(w), Style: l.FG(theme.Text)}}, l.Width-3, l.Method)...)
+		body = append(body, styled.Wrap(styled.Line{{Text: mark, Style: l.FG(theme.Muted)}, {Text: l.T(styled.OneLine(w)), Style: l.FG(theme.Text)}}, l.Width-3, l.Method)...)
 	}
 	rows := g.rows(l)
 	for _, line := range g.body.Window(l, body, max(1, height-1-len(rows))) {
@@ -163,7 +163,7 @@ func (g *grantForm) draw(l look.Look, height int) ([]styled.Line, int, int) {
 	g.first, g.at = len(out), min(g.at, len(rows)-1)
 	for i, r := range rows {
 		key := styled.Plain(r.key, l.FG(theme.Accent, styled.Bold)).Pad(len(dialog.GiveKey)+2, l.Method, "")
-		out = append(out, l.Row(append(key, styled.Span{Text: r.label, Style: l.FG(theme.Text)}), i == g.at))
+		out = append(out, l.Row(append(key, styled.Span{Text: l.T(r.label), Style: l.FG(theme.Text)}), i == g.at))
 	}
 	return out, -1, 0
 }
@@ -179,7 +179,7 @@ func (g *grantForm) drawPatterns(l look.Look, height int) ([]styled.Line, int, i
 		if text == "" {
 			continue
 		}
-		for _, line := range styled.Wrap(styled.Plain(text, l.FG(key)), l.Width-3, l.Method) {
+		for _, line := range styled.Wrap(styled.Plain(l.T(text), l.FG(key)), l.Width-3, l.Method) {
 			out = append(out, l.Row(line, false))
 		}
 	}

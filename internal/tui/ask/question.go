@@ -254,7 +254,7 @@ func (s *Question) Draw(l look.Look, height int) (out []styled.Line, x, y int) {
 	r.top = max(r.top, r.at-room+1)
 	x = -1
 	if s.typing() {
-		x = 2 + len(ownLabel) + styled.Width(r.own.Text()[:r.own.Caret()], l.Method)
+		x = 2 + styled.Width(l.T(ownLabel)+" ", l.Method) + styled.Width(r.own.Text()[:r.own.Caret()], l.Method)
 		y = len(out) + r.at - r.top
 	}
 	return slices.Concat(out, rows[r.top:min(len(rows), r.top+room)], foot), x, y
@@ -281,7 +281,7 @@ func (s *Question) foot(l look.Look, height int) []styled.Line {
 	return nil
 }
 
-const ownLabel = "your answer: "
+const ownLabel = "your answer:"
 
 // rows draws what can be answered, one line each.
 func (s *Question) rows(l look.Look) []styled.Line {
@@ -303,7 +303,7 @@ func (s *Question) rows(l look.Look) []styled.Line {
 		}, i == r.at))
 	}
 	if s.custom() {
-		line := styled.Line{{Text: ownLabel, Style: l.FG(theme.Muted)}, {Text: r.own.Text(), Style: l.FG(theme.Text)}}
+		line := styled.Line{{Text: l.T(ownLabel) + " ", Style: l.FG(theme.Muted)}, {Text: r.own.Text(), Style: l.FG(theme.Text)}}
 		out = append(out, l.Row(line, s.typing()))
 	}
 	return out

@@ -43,17 +43,17 @@ func (l pen) together(list []*piece) styled.Line {
 		c := newCall(p.part.Body.(*lathe.ToolCall))
 		switch {
 		case i == 0:
-			line = append(line, styled.Span{Text: c.verb(), Style: l.FG(theme.Text, styled.Bold)}, styled.Span{Text: " "})
+			line = append(line, styled.Span{Text: l.Say.Word(c.verb()), Style: l.FG(theme.Text, styled.Bold)}, styled.Span{Text: " "})
 		case c.name == last:
 			line = append(line, styled.Span{Text: ", ", Style: l.FG(theme.Muted)})
 		default:
 			line = append(line, styled.Span{Text: l.Glyph(" · ", " - "), Style: l.FG(theme.Border)},
-				styled.Span{Text: c.verb(), Style: l.FG(theme.Text, styled.Bold)}, styled.Span{Text: " "})
+				styled.Span{Text: l.Say.Word(c.verb()), Style: l.FG(theme.Text, styled.Bold)}, styled.Span{Text: " "})
 		}
 		last = c.name
 		line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.FG(theme.Text)})
 		if n, _ := c.counted(); n != "" {
-			line = append(line, styled.Span{Text: " (" + n + ")", Style: l.FG(theme.Muted)})
+			line = append(line, styled.Span{Text: " (" + l.T(n) + ")", Style: l.FG(theme.Muted)})
 		}
 	}
 	if line.Width(l.Method) > l.Width-1 {
@@ -79,7 +79,7 @@ func (l pen) inShort(list []*piece) styled.Line {
 		if i > 0 {
 			line = append(line, styled.Span{Text: l.Glyph(" · ", " - "), Style: l.FG(theme.Border)})
 		}
-		line = append(line, styled.Span{Text: fmt.Sprintf("%s %d%s", verb, len(names[verb]), l.Glyph("×", "x")), Style: l.FG(theme.Text, styled.Bold)})
+		line = append(line, styled.Span{Text: fmt.Sprintf("%s %d%s", l.Say.Word(verb), len(names[verb]), l.Glyph("×", "x")), Style: l.FG(theme.Text, styled.Bold)})
 	}
 	for i, verb := range verbs {
 		sep := ", "

@@ -127,7 +127,7 @@ func (l pen) cardHead(c call) styled.Line {
 	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}}
 	subject := l.subject(c)
 	if verb := c.verb(); verb != "" {
-		line = append(line, styled.Span{Text: verb, Style: l.FG(theme.Text, styled.Bold)})
+		line = append(line, styled.Span{Text: l.Say.Word(verb), Style: l.FG(theme.Text, styled.Bold)})
 		if subject.Text() != "" {
 			line = append(line, styled.Span{Text: " "})
 		}
@@ -145,7 +145,7 @@ func (l pen) cardHead(c call) styled.Line {
 		if i == 0 && bad {
 			key = theme.Warning
 		}
-		line = append(line, styled.Span{Text: "  " + s, Style: l.FG(key)})
+		line = append(line, styled.Span{Text: "  " + l.T(s), Style: l.FG(key)})
 	}
 	if added, removed, ok := c.sizes(); ok {
 		line = append(append(line, styled.Span{Text: "  "}), l.Counts(added, removed)...)
@@ -176,7 +176,7 @@ func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []st
 		out = out[len(out)-most:]
 	}
 	if hidden > 0 {
-		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+look.Plural(hidden, "line")+" before", l.FG(theme.Muted))}, out...)
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(hidden, "line")+" before"), l.FG(theme.Muted))}, out...)
 	}
 	return l.gutter(out)
 }
@@ -211,7 +211,7 @@ func (l pen) limit(lines []styled.Line, most int) []styled.Line {
 	}
 	if len(lines) > most {
 		rest := len(lines) - most
-		lines = append(lines[:most:most], styled.Plain(l.Glyph("…", "...")+" "+look.Plural(rest, "line")+" more", l.FG(theme.Muted)))
+		lines = append(lines[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
 	}
 	return l.gutter(lines)
 }
@@ -252,7 +252,7 @@ func (l pen) answers(c call) []styled.Line {
 		if i < len(given) {
 			said = listText(given[i])
 		}
-		line := styled.Line{{Text: styled.OneLine(text) + " ", Style: l.FG(theme.Muted)}, {Text: look.Or(styled.OneLine(strings.Join(said, ", ")), "no answer"), Style: l.FG(theme.Text)}}
+		line := styled.Line{{Text: styled.OneLine(text) + " ", Style: l.FG(theme.Muted)}, {Text: look.Or(styled.OneLine(strings.Join(said, ", ")), l.T("no answer")), Style: l.FG(theme.Text)}}
 		out = append(out, styled.Wrap(line, l.Width-8, l.Method)...)
 	}
 	return l.gutter(out)
@@ -273,15 +273,15 @@ func (l pen) children(c call) []styled.Line {
 			mark, style = l.Glyph("✗", "x"), l.FG(theme.Error)
 		}
 		out = append(out, styled.Line{
-			{Text: mark + " ", Style: style}, {Text: look.Or(call{name: styled.OneLine(tool)}.verb(), styled.OneLine(tool)) + " ", Style: l.FG(theme.Text)},
+			{Text: mark + " ", Style: style}, {Text: l.Say.Word(look.Or(call{name: styled.OneLine(tool)}.verb(), styled.OneLine(tool))) + " ", Style: l.FG(theme.Text)},
 			{Text: styled.OneLine(title), Style: l.FG(theme.Muted)},
 		}.Cut(l.Width-8, l.Method))
 	}
 	if n := len(out) - 5; n > 0 && !l.Details {
-		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+look.Plural(n, "call")+" before", l.FG(theme.Muted))}, out[n:]...)
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(n, "call")+" before"), l.FG(theme.Muted))}, out[n:]...)
 	}
 	if id, _ := c.meta["sessionId"].(string); id != "" && l.Child != "" {
-		out = append(out, styled.Plain(l.Child+" or a click goes into its session, "+l.Back+" comes back", l.FG(theme.Muted)).Cut(l.Width-8, l.Method))
+		out = append(out, styled.Plain(l.T(l.Child+" or a click goes into its session, "+l.Back+" comes back"), l.FG(theme.Muted)).Cut(l.Width-8, l.Method))
 	}
 	return l.gutter(out)
 }

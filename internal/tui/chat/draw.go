@@ -91,7 +91,7 @@ func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 
 // standing draws the remark on an entry's state, such as queued.
 func (l pen) standing(e *entry) []styled.Line {
-	return l.Indent(styled.Wrap(styled.Plain(string(e.note), l.FG(theme.Warning)), l.Width-4, l.Method))
+	return l.Indent(styled.Wrap(styled.Plain(l.T(string(e.note)), l.FG(theme.Warning)), l.Width-4, l.Method))
 }
 
 // footer says who answered and how long it took, below the end of a turn.
@@ -128,10 +128,10 @@ func oneLiner(out []styled.Line) bool {
 
 func (l pen) failure(f lathe.Failure) []styled.Line {
 	if _, ok := f.(*lathe.AbortedFailure); ok {
-		return []styled.Line{styled.Plain(" "+l.Glyph("■", "x")+" stopped", l.FG(theme.Warning))}
+		return []styled.Line{styled.Plain(" "+l.Glyph("■", "x")+" "+l.T("stopped"), l.FG(theme.Warning))}
 	}
 	mark := styled.Span{Text: " " + l.Glyph("✗", "x") + " ", Style: l.FG(theme.Error)}
-	lines := styled.Wrap(styled.Plain(styled.Clean(look.InScreen(f.Error())), l.FG(theme.Error)), l.Width-4, l.Method)
+	lines := styled.Wrap(styled.Plain(styled.Clean(l.T(look.InScreen(f.Error()))), l.FG(theme.Error)), l.Width-4, l.Method)
 	for i := range lines {
 		if i == 0 {
 			lines[i] = append(styled.Line{mark}, lines[i]...)
@@ -176,7 +176,7 @@ func (l pen) piece(p *piece) []styled.Line {
 		p.lines = append(l.card(b), l.Indent(l.shown(p))...)
 	case *lathe.Retry:
 		text := fmt.Sprintf("attempt %d failed: %s", b.Attempt, failureText(b.Error))
-		p.lines = []styled.Line{styled.Plain(" "+l.Glyph("↻", "~")+" "+styled.OneLine(text), l.FG(theme.Warning)).Cut(l.Width-1, l.Method)}
+		p.lines = []styled.Line{styled.Plain(" "+l.Glyph("↻", "~")+" "+styled.OneLine(l.T(text)), l.FG(theme.Warning)).Cut(l.Width-1, l.Method)}
 	case *lathe.CompactionMark:
 		p.lines = []styled.Line{l.Divider("compaction")}
 	case *lathe.File:
@@ -196,7 +196,7 @@ func (l pen) ledger(kept string) []styled.Line {
 			facts++
 		}
 	}
-	head := styled.Plain(" "+l.Glyph("▸", ">")+" kept word for word for the model: "+look.Plural(facts, "fact"), l.FG(theme.Muted)).Cut(l.Width-2, l.Method)
+	head := styled.Plain(" "+l.Glyph("▸", ">")+" "+l.T("kept word for word for the model: "+look.Plural(facts, "fact")), l.FG(theme.Muted)).Cut(l.Width-2, l.Method)
 	if !l.Details {
 		return []styled.Line{head}
 	}
@@ -226,7 +226,7 @@ func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 		}
 		return lines
 	}
-	head := "thinking " + l.Glyph("…", "...")
+	head := "thinking…"
 	if !b.Time.End.IsZero() {
 		head = "thought"
 		if d := b.Time.End.Sub(b.Time.Start); d >= time.Second {
@@ -238,6 +238,6 @@ func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 		line = text[strings.LastIndexByte(text, '\n')+1:]
 	}
 	return []styled.Line{styled.Line{
-		{Text: " " + l.Glyph("▸", ">") + " " + head + " ", Style: l.FG(theme.Muted)}, {Text: line, Style: style},
+		{Text: " " + l.Glyph("▸", ">") + " " + l.T(head) + " ", Style: l.FG(theme.Muted)}, {Text: line, Style: style},
 	}.Cut(l.Width-2, l.Method)}
 }

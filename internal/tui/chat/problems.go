@@ -72,7 +72,7 @@ func (l pen) problems(c call) []styled.Line {
 		most = detailLines
 	}
 	if rest := len(out) - most; rest > 0 {
-		out = append(out[:most:most], styled.Plain(l.Glyph("…", "...")+" "+look.Plural(rest, "error")+" more", l.FG(theme.Muted)))
+		out = append(out[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "error")+" more"), l.FG(theme.Muted)))
 	}
 	return l.gutter(out)
 }

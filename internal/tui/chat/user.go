@@ -68,7 +68,7 @@ func (l pen) said(p *piece) (out []styled.Line) {
 			out = append(out, styled.Wrap(line, l.Width-5, l.Method)...)
 		}
 		if rest := len(out) - foldTo; !open && len(out) > foldLines {
-			out = append(out[:foldTo:foldTo], styled.Plain(l.Glyph("…", "...")+" "+look.Plural(rest, "line")+" more", l.FG(theme.Muted)))
+			out = append(out[:foldTo:foldTo], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
 		}
 	case *lathe.File:
 		out = []styled.Line{{{Text: l.Glyph("⎘ ", "@ "), Style: l.FG(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.FG(theme.Muted)}}}
@@ -100,7 +100,7 @@ func (l pen) paragraphs(b *lathe.Text, open bool) []styled.Line {
 			break
 		}
 		write(styled.Clean(b.Text[at:p[0]]))
-		line = append(line, styled.Span{Text: "[pasted text, " + edit.Extent(b.Text[p[0]:p[1]]) + "]", Style: l.FG(theme.Accent)})
+		line = append(line, styled.Span{Text: l.T("[pasted text, " + edit.Extent(b.Text[p[0]:p[1]]) + "]"), Style: l.FG(theme.Accent)})
 		at = p[1]
 	}
 	write(strings.TrimRight(styled.Clean(b.Text[at:]), "\n"))

@@ -46,7 +46,7 @@ func (o *offer) draw(l look.Look, most int) []styled.Line {
 	for n := first; n < min(len(items), first+most); n++ {
 		c := items[n]
 		line := styled.Plain(" "+c.Label, l.FG(theme.Text)).Cut(wide+1, l.Method).Pad(wide+1, l.Method, "")
-		line = append(line, styled.Span{Text: "  " + c.Detail, Style: l.FG(theme.Muted)})
+		line = append(line, styled.Span{Text: "  " + l.T(c.Detail), Style: l.FG(theme.Muted)})
 		out = append(out, l.Row(line, n == o.at))
 	}
 	return out

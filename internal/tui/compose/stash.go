@@ -113,7 +113,7 @@ func (c Shelf) ShowStash(kept []memory.Stashed) tea.Msg {
 	l := dialog.List{Title: "put aside", Hint: "enter take back · " + c.host.Keys().For(keys.StashDelete) + " delete · esc close", Empty: "nothing is put aside"}
 	for _, k := range kept {
 		byID[k.ID] = k
-		l.Items = append(l.Items, stashItem(k, c.host.Now()))
+		l.Items = append(l.Items, stashItem(c.host.Look(), k, c.host.Now()))
 	}
 	l.Pick = func(it dialog.Item) tea.Msg { return c.takeBack(byID[it.ID]) }
 	s := dialog.NewList(l)
@@ -156,10 +156,10 @@ func retitled(items []dialog.Item, id, detail string) []dialog.Item {
 	return out
 }
 
-func stashItem(k memory.Stashed, now time.Time) dialog.Item {
+func stashItem(l look.Look, k memory.Stashed, now time.Time) dialog.Item {
 	text := strings.TrimSpace(k.Draft.Text)
 	first, rest, more := strings.Cut(text, "\n")
-	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Group: look.Day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
+	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Group: l.Day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
 	if more {
 		it.Detail = "and " + look.Plural(strings.Count(rest, "\n")+1, "line") + " more"
 	}

@@ -80,7 +80,7 @@ func (c *Choice) Show(l look.Look, height int, title styled.Line, text []styled.
 			what = "  not shown to its end: " + look.Plural(n, "line") + " below"
 		}
 		if what != "" {
-			line = append(line, styled.Span{Text: what, Style: l.FG(theme.Warning)})
+			line = append(line, styled.Span{Text: l.T(what), Style: l.FG(theme.Warning)})
 		}
 		out = append(out, l.Row(line, i == c.At))
 	}

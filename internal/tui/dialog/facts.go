@@ -16,15 +16,15 @@ func (f *Facts) Head(text string) {
 	if len(f.Out) > 0 {
 		f.Out = append(f.Out, nil)
 	}
-	f.Out = append(f.Out, styled.Plain(text, f.Look.FG(theme.Secondary, styled.Bold)))
+	f.Out = append(f.Out, styled.Plain(f.Look.T(text), f.Look.FG(theme.Secondary, styled.Bold)))
 }
 
 func (f *Facts) Row(name, value string) { f.Colored(name, value, theme.Text) }
 
 func (f *Facts) Colored(name, value string, key theme.Key) {
 	const left = 22
-	for i, line := range styled.Wrap(styled.Plain(styled.OneLine(value), f.Look.FG(key)), max(20, f.Look.Width-left-4), f.Look.Method) {
-		label := styled.OneLine(name)
+	for i, line := range styled.Wrap(styled.Plain(styled.OneLine(f.Look.T(value)), f.Look.FG(key)), max(20, f.Look.Width-left-4), f.Look.Method) {
+		label := styled.OneLine(f.Look.Say.Word(name))
 		if i > 0 {
 			label = ""
 		}
@@ -33,5 +33,5 @@ func (f *Facts) Colored(name, value string, key theme.Key) {
 }
 
 func (f *Facts) Note(text string) {
-	f.Out = append(f.Out, styled.Wrap(styled.Plain(styled.OneLine(text), f.Look.FG(theme.Muted)), max(20, f.Look.Width-4), f.Look.Method)...)
+	f.Out = append(f.Out, styled.Wrap(styled.Plain(styled.OneLine(f.Look.T(text)), f.Look.FG(theme.Muted)), max(20, f.Look.Width-4), f.Look.Method)...)
 }

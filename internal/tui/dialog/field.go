@@ -54,9 +54,9 @@ func (s *Field) Draw(l look.Look, _ int) ([]styled.Line, int, int) {
 		n := min(all, 40, max(1, l.Width-22))
 		text, x = styled.Plain(strings.Repeat(l.Glyph("•", "*"), n), l.FG(theme.Text)), 2+n
 		if all > 0 {
-			text = append(text, styled.Span{Text: "  " + look.Plural(all, "character"), Style: l.FG(theme.Muted)})
+			text = append(text, styled.Span{Text: l.T("  " + look.Plural(all, "character")), Style: l.FG(theme.Muted)})
 		} else {
-			text = styled.Plain(" it is not shown as you type or paste it", l.FG(theme.Muted))
+			text = styled.Plain(l.T(" it is not shown as you type or paste it"), l.FG(theme.Muted))
 		}
 	}
 	out := []styled.Line{l.Title(s.Title, s.Hint), l.Row(text, false)}
@@ -65,7 +65,7 @@ func (s *Field) Draw(l look.Look, _ int) ([]styled.Line, int, int) {
 		key = theme.Warning
 	}
 	if s.Note != "" {
-		for _, line := range styled.Wrap(styled.Plain(s.Note, l.FG(key)), l.Width-3, l.Method) {
+		for _, line := range styled.Wrap(styled.Plain(l.T(s.Note), l.FG(key)), l.Width-3, l.Method) {
 			out = append(out, l.Row(line, false))
 		}
 	}

@@ -18,6 +18,7 @@ type Item struct {
 	ID, Title, Detail, Right string
 	Group                    string
 	Current                  bool
+	Own                      bool // the title is the screen's own words, not a name
 	Found                    bool // the filter's words were found elsewhere than in its text; it comes last
 }
 
@@ -254,11 +255,15 @@ func drawItem(l look.Look, it Item) styled.Line {
 	if it.Current {
 		dot = styled.Span{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}
 	}
-	right := styled.Plain(it.Right+" ", l.FG(theme.Muted))
+	right := styled.Plain(l.T(it.Right)+" ", l.FG(theme.Muted))
 	room := l.Width - 2 - right.Width(l.Method)
-	line := styled.Line{dot, {Text: l.Say.Word(it.Title), Style: l.FG(theme.Text)}}
+	title := l.Say.Word(it.Title)
+	if it.Own {
+		title = l.T(it.Title)
+	}
+	line := styled.Line{dot, {Text: title, Style: l.FG(theme.Text)}}
 	if it.Detail != "" {
-		line = append(line, styled.Span{Text: "  " + l.Say.Word(it.Detail), Style: l.FG(theme.Muted)})
+		line = append(line, styled.Span{Text: "  " + l.T(it.Detail), Style: l.FG(theme.Muted)})
 	}
 	return styled.Join(line.Cut(room-1, l.Method).Pad(room, l.Method, ""), right)
 }

@@ -46,13 +46,11 @@ func (r *Reader) Window(l look.Look, lines []styled.Line, room int) []styled.Lin
 	if room < 2 {
 		return out
 	}
-	text := fmt.Sprintf("lines %d%s%d of %d%spgup pgdn scroll%s", r.top+1, l.Glyph("–", "-"), end, len(lines), l.Glyph(" · ", " - "), l.Glyph(" · ", " - "))
-	switch {
-	case r.Full:
-		text += FillKey + " makes it smaller"
-	default:
-		text += FillKey + " fills the screen"
+	dot, fill := l.Glyph(" · ", " - "), FillKey+" fills the screen"
+	if r.Full {
+		fill = FillKey + " makes it smaller"
 	}
+	text := l.T(fmt.Sprintf("lines %d%s%d of %d", r.top+1, l.Glyph("–", "-"), end, len(lines))) + dot + l.T("pgup pgdn scroll") + dot + l.T(fill)
 	return append(out, styled.Plain(text, l.FG(theme.Warning)).Cut(l.Width-3, l.Method))
 }
 

@@ -206,7 +206,7 @@ func (o *output) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	}
 	title := o.job.ID + " " + styled.OneLine(o.job.Command)
 	if o.over != "" {
-		title = o.job.ID + " (" + o.over + ") " + styled.OneLine(o.job.Command)
+		title = o.job.ID + " (" + l.T(o.over) + ") " + styled.OneLine(o.job.Command)
 		hint = "pgup/pgdown scroll · esc close"
 	}
 	out := []styled.Line{l.Title(title, hint)}

@@ -1,7 +1,10 @@
 package linear
 
 import (
+	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lathe"
 	"lathe/internal/approval"
@@ -32,20 +35,38 @@ func (t *talk) fact(f approval.Fact) {
 		t.change(f.Text, len(f.Text))
 		return
 	case f.Kind == approval.Step:
-		label = "part " + label
+		label = t.in("part") + " " + label
 	}
 	text := strings.TrimRight(f.Text, "\n")
 	if strings.Contains(text, "\n") {
-		text = "\n" + text + "\nEnd of " + label + "."
+		text = "\n" + text + "\n" + fmt.Sprintf(t.in("End of %s."), t.in(label))
 	}
-	t.say("%s: %s", strings.ToUpper(label[:1])+label[1:], text)
+	if f.Kind == approval.Careful {
+		text = t.in(text)
+	}
+	t.say("%s: %s", capital(t.in(label)), text)
+}
+
+// inWords says what an offer would allow.
+func (t *talk) inWords(o approval.Offer) string {
+	words := o.Words()
+	for i, w := range words {
+		words[i] = t.in(w)
+	}
+	return strings.Join(words, ", ")
+}
+
+// capital begins a text with a capital letter.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 // answers offers the answers to a permission ask.
 func (t *talk) answers(a lathe.Ask) {
 	list := []choice{{"allow once", t.reply(a, lathe.Reply{Kind: lathe.Once}, "Allowed.")}}
 	for _, o := range approval.Offers(a) {
-		list = append(list, choice{"allow from now on: " + strings.Join(o.Words(), ", "), func() { t.lasting(a, o) }})
+		list = append(list, choice{t.in("allow from now on:") + " " + t.inWords(o), func() { t.lasting(a, o) }})
 	}
 	list = append(list, choice{"reject", t.reply(a, lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
 		t.say("Type why and press enter.")
@@ -59,7 +80,7 @@ func (t *talk) answers(a lathe.Ask) {
 func (t *talk) reply(a lathe.Ask, r lathe.Reply, said string) func() {
 	return func() {
 		if !t.fail(t.Engine.Reply(t.ctx, a, r)) {
-			t.say("%s", said)
+			t.say("%s", t.in(said))
 		}
 	}
 }
@@ -68,21 +89,21 @@ func (t *talk) reply(a lathe.Ask, r lathe.Reply, said string) func() {
 func (t *talk) lasting(a lathe.Ask, o approval.Offer) {
 	t.say("Without being asked again:")
 	for _, w := range o.Words() {
-		t.say("%s", w)
+		t.say("%s", t.in(w))
 	}
-	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", approval.Where(false), approval.Where(true))
+	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", t.in(approval.Where(false)), t.in(approval.Where(true)))
 	t.menu.asking = a.ID
 	t.menu.free = func(word string) {
-		said := o.Granted(word == "project")
+		said := t.in(o.Granted(word == "project"))
 		switch word {
 		case "project":
-			said += ". To take it back: " + o.Revoke()
+			said += t.in(". To take it back:") + " " + o.Revoke()
 		case "session":
 		default:
 			t.say("Nothing is allowed.")
 			t.answers(a)
 			return
 		}
-		t.reply(a, o.Reply(word == "project"), strings.ToUpper(said[:1])+said[1:]+".")()
+		t.reply(a, o.Reply(word == "project"), capital(said)+t.in("."))()
 	}
 }

@@ -84,7 +84,7 @@ func (t *talk) engineCommands() {
 		return
 	}
 	for _, c := range list {
-		t.say("/%s %s", c.Name, printable.Line(c.Description))
+		t.say("/%s %s", c.Name, printable.Line(t.in(c.Description)))
 	}
 }
 
@@ -117,12 +117,12 @@ func (t *talk) open(id lathe.SessionID) {
 	t.session, t.parts, t.own = s, map[lathe.PartID]*said{}, map[lathe.MessageID]bool{}
 	t.say("Session: %s", printable.Line(s.Title))
 	for _, m := range history {
-		who := "You"
+		who := t.in("You")
 		if _, ok := m.Info.(*lathe.Assistant); ok {
 			who = "lathe"
 		}
 		if text := textOf(m); text != "" {
-			t.say("%s: %s", who, Words(text))
+			t.say("%s: %s", who, t.words(text))
 		}
 	}
 	_, idle := t.Engine.Status(t.ctx, id).(lathe.Idle)
@@ -159,7 +159,7 @@ func (t *talk) last() {
 	}
 	for _, m := range slices.Backward(history) {
 		if _, ok := m.Info.(*lathe.Assistant); ok && textOf(m) != "" {
-			t.say("%s", Words(textOf(m)))
+			t.say("%s", t.words(textOf(m)))
 			return
 		}
 	}
@@ -178,7 +178,7 @@ func (t *talk) models(words string) {
 		}
 		label := m.Name + ", " + m.Ref().String()
 		if m.Ref() == t.Model || t.Model.IsZero() && m.Default {
-			label += ", chosen"
+			label += t.in(", chosen")
 		}
 		out = append(out, choice{label, func() {
 			t.Model = m.Ref()
@@ -229,23 +229,23 @@ func (t *talk) agents(name string) {
 }
 
 func (t *talk) about() {
-	words := []string{"Session: " + t.session.Title}
+	words := []string{t.in("Session:") + " " + t.session.Title}
 	if t.session.ID == "" {
-		words[0] = "A new session"
+		words[0] = t.in("A new session")
 	}
 	if t.Agent != "" || t.session.Agent != "" {
-		words = append(words, "agent "+firstOf(t.Agent, t.session.Agent))
+		words = append(words, t.in("agent")+" "+firstOf(t.Agent, t.session.Agent))
 	}
 	if m := t.Model; !m.IsZero() {
-		words = append(words, "model "+m.String())
+		words = append(words, t.in("model")+" "+m.String())
 	} else if m := t.session.Model; !m.IsZero() {
-		words = append(words, "model "+m.String())
+		words = append(words, t.in("model")+" "+m.String())
 	}
 	if t.session.Cost > 0 {
-		words = append(words, "cost "+t.session.Cost.String())
+		words = append(words, t.in("cost")+" "+t.session.Cost.String())
 	}
 	if t.busy {
-		words = append(words, "working since "+duration(t.Now().Sub(t.since)))
+		words = append(words, t.in("working since")+" "+t.duration(t.Now().Sub(t.since)))
 	}
 	t.say("%s.", printable.Line(strings.Join(words, ", ")))
 }
@@ -358,14 +358,14 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 	}
 	t.menu.choices = list
 	for i, c := range list {
-		t.say("%d. %s", i+1, printable.Line(c.label))
+		t.say("%d. %s", i+1, printable.Line(t.lang.Word(c.label)))
 	}
-	how := "Type a number"
+	how := t.in("Type a number")
 	if ask.Multiple {
-		how += ", or several with commas"
+		how += t.in(", or several with commas")
 	}
 	if ask.Custom || len(ask.Options) == 0 {
-		how += ", or your own answer"
+		how += t.in(", or your own answer")
 	}
 	t.say("%s, and press enter.", how)
 }

@@ -104,10 +104,10 @@ func (t *talk) status(ev lathe.SessionStatus) {
 	}
 	switch st := ev.Status.(type) {
 	case lathe.Retrying:
-		t.say("%s. Attempt %d comes in %s.", printable.Line(st.Message), st.Attempt+1, duration(st.Next.Sub(t.Now())))
+		t.say("%s. Attempt %d comes in %s.", printable.Line(t.in(st.Message)), st.Attempt+1, t.duration(st.Next.Sub(t.Now())))
 	case lathe.Idle:
 		if t.busy {
-			t.say("Done after %s.", duration(t.Now().Sub(t.since)))
+			t.say("Done after %s.", t.duration(t.Now().Sub(t.since)))
 		}
 		t.busy = false
 		t.over()
@@ -124,7 +124,7 @@ func (v *voice) failure(f lathe.Failure) {
 		v.say("Stopped.")
 		return
 	}
-	v.say("Error: %s", printable.Line(f.Error()))
+	v.say("Error: %s", printable.Line(v.in(f.Error())))
 }
 
 // part prints what is new in a part.
@@ -181,7 +181,7 @@ func (v *voice) tell(s *said, all bool) {
 		end = s.shown + i + 2
 	}
 	if s.shown < end {
-		if text := strings.Trim(Words(s.text[s.shown:end]), "\n"); text != "" {
+		if text := strings.Trim(v.words(s.text[s.shown:end]), "\n"); text != "" {
 			v.say("%s", text)
 		}
 		s.shown = end
@@ -190,7 +190,9 @@ func (v *voice) tell(s *said, all bool) {
 
 // Words returns Markdown as it is read aloud: marks of emphasis are left out,
 // headings and code are named.
-func Words(text string) string {
+func Words(text string) string { return new(voice).words(text) }
+
+func (v *voice) words(text string) string {
 	var out []string
 	code := false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -200,16 +202,16 @@ func Words(text string) string {
 			code = !code
 			switch lang := strings.Trim(trimmed, "` "); {
 			case !code:
-				line = "End of code."
+				line = v.in("End of code.")
 			case lang != "":
-				line = "Code, " + lang + ":"
+				line = v.in("Code,") + " " + lang + ":"
 			default:
-				line = "Code:"
+				line = v.in("Code:")
 			}
 		case code:
 		case strings.HasPrefix(trimmed, "#"):
 			if rest := strings.TrimLeft(trimmed, "#"); strings.HasPrefix(rest, " ") {
-				line = "Heading: " + strings.TrimSpace(rest)
+				line = v.in("Heading:") + " " + strings.TrimSpace(rest)
 			}
 		case strings.Trim(trimmed, "|-: ") == "" && strings.Contains(trimmed, "-"):
 			continue // a rule, or the line below a table's head
@@ -235,19 +237,19 @@ func (v *voice) tool(s *said, c chat.Summary) {
 		return
 	}
 	s.done = true
-	words := []string{c.Name + " done"}
+	words := []string{c.Name + " " + v.in("done")}
 	if c.Failed {
-		words[0] = c.Name + " failed"
+		words[0] = c.Name + " " + v.in("failed")
 	}
 	if s.kind == "" { // its beginning was not printed
-		words[0] = "Tool: " + about + ", done"
+		words[0] = v.in("Tool:") + " " + about + ", " + v.in("done")
 		if c.Failed {
-			words[0] = "Tool: " + about + ", failed"
+			words[0] = v.in("Tool:") + " " + about + ", " + v.in("failed")
 		}
 	}
 	for _, w := range []string{c.Counted, c.Took} {
 		if w != "" {
-			words = append(words, w)
+			words = append(words, v.in(w))
 		}
 	}
 	v.say("%s.", strings.Join(words, ", "))
@@ -258,7 +260,7 @@ func (v *voice) tool(s *said, c chat.Summary) {
 		v.change(c.Diff, diffLines)
 	case len(c.Todos) > 0:
 		for _, todo := range c.Todos {
-			v.say("%s: %s", strings.ReplaceAll(todo.Status, "_", " "), todo.Content)
+			v.say("%s: %s", v.in(strings.ReplaceAll(todo.Status, "_", " ")), todo.Content)
 		}
 	}
 }
@@ -290,9 +292,9 @@ func (v *voice) change(diff string, most int) {
 			return
 		}
 		if c.Line == 0 {
-			v.say("%s: %s", c.What, c.Text)
+			v.say("%s: %s", v.in(c.What), c.Text)
 			continue
 		}
-		v.say("%s line %d: %s", c.What, c.Line, c.Text)
+		v.say("%s line %d: %s", v.in(c.What), c.Line, c.Text)
 	}
 }

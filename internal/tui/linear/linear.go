@@ -22,6 +22,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
+	"lathe/internal/say"
 	"lathe/internal/tui/engine"
 )
 
@@ -40,6 +41,7 @@ type Options struct {
 	Model   lathe.ModelRef
 	Prompt  string // to send at once
 	Notices []string
+	Say     say.Language
 	// Interrupts are what the person sends with ctrl+c: the first stops the turn, or
 	// leaves where none runs. May be nil.
 	Interrupts <-chan struct{}
@@ -95,6 +97,7 @@ type talk struct {
 // voice tells the person something, line by line.
 type voice struct {
 	out    io.Writer
+	lang   say.Language
 	failed error // writing failed
 }
 
@@ -114,7 +117,7 @@ func (m *menu) open() bool { return len(m.choices) > 0 || m.free != nil }
 
 func newTalk(ctx context.Context, o Options) *talk {
 	t := &talk{
-		Options: o, voice: voice{out: o.Out}, ctx: ctx, session: lathe.Session{ID: o.Session},
+		Options: o, voice: voice{out: o.Out, lang: o.Say}, ctx: ctx, session: lathe.Session{ID: o.Session},
 		parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, results: make(chan error),
 	}
 	t.menu = menu{voice: &t.voice, asked: map[lathe.AskID]bool{}}
@@ -137,13 +140,17 @@ type said struct {
 
 var errLeave = errors.New("leave")
 
-// say writes a line. Every text it is given passes through here and is cleaned.
+// say writes a line in the person's language. Every text it is given passes through here and
+// is cleaned; what is put in is put in as it is, see [voice.in].
 func (v *voice) say(format string, args ...any) {
-	text := printable.Text(fmt.Sprintf(format, args...), printable.Options{Tab: "    ", Return: printable.BreakLine})
+	text := printable.Text(fmt.Sprintf(v.lang.Word(format), args...), printable.Options{Tab: "    ", Return: printable.BreakLine})
 	if _, err := io.WriteString(v.out, text+"\n"); err != nil && v.failed == nil {
 		v.failed = fmt.Errorf("write to the terminal: %w", err)
 	}
 }
+
+// in returns a text of lathe's own in the person's language.
+func (v *voice) in(english string) string { return v.lang.Text(english) }
 
 // read returns the lines that are typed. stop ends it and waits for it.
 func (t *talk) read() (lines chan typed, stop func(), err error) {
@@ -178,7 +185,7 @@ func (t *talk) read() (lines chan typed, stop func(), err error) {
 func (t *talk) begin() {
 	t.say("lathe %s in %s. Plain lines. Type a request and press enter. /help lists the commands.", lathe.Version, t.Dir)
 	for _, n := range t.Notices {
-		t.say("Note: %s", printable.Line(n))
+		t.say("Note: %s", printable.Line(t.in(n)))
 	}
 	if t.session.ID != "" {
 		t.open(t.session.ID)
@@ -216,7 +223,7 @@ func (t *talk) loop(lines <-chan typed, events <-chan happened) error {
 			t.fail(err)
 		case <-still.C:
 			if t.busy && len(t.menu.choices) == 0 {
-				t.say("Still working, %s.", duration(t.Now().Sub(t.since)))
+				t.say("Still working, %s.", t.duration(t.Now().Sub(t.since)))
 			}
 		}
 		t.stopping = t.stopping && t.busy
@@ -301,7 +308,7 @@ func (m *menu) offer(list []choice) {
 
 func (m *menu) again() {
 	for i, c := range m.choices {
-		m.voice.say("%d. %s", i+1, printable.Line(c.label))
+		m.voice.say("%d. %s", i+1, printable.Line(m.voice.lang.Word(c.label)))
 	}
 	m.voice.say("Type a number and press enter.")
 }
@@ -311,9 +318,9 @@ func (v *voice) fail(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err != nil
 	}
-	text := err.Error()
+	text := v.in(err.Error())
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
-		text += ". " + e.Hint
+		text += ". " + v.in(e.Hint)
 	}
 	v.say("Error: %s", printable.Line(text))
 	return true
@@ -351,11 +358,11 @@ func (t *talk) background(do func() error) {
 	})
 }
 
-func duration(d time.Duration) string {
+func (v *voice) duration(d time.Duration) string {
 	if d < time.Minute {
-		return plural(int(d.Seconds()), "second")
+		return v.in(plural(int(d.Seconds()), "second"))
 	}
-	return plural(int(d.Minutes()), "minute") + " " + plural(int(d.Seconds())%60, "second")
+	return v.in(plural(int(d.Minutes()), "minute")) + " " + v.in(plural(int(d.Seconds())%60, "second"))
 }
 
 func plural(n int, word string) string {

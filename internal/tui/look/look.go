@@ -39,8 +39,8 @@ type Look struct {
 // T returns a text of the screen's own in the person's language.
 func (l Look) T(english string) string { return l.Say.Text(english) }
 
-// hint is T for what keys do, one after the other.
-func (l Look) hint(english string) string {
+// Hint is T for what keys do, one after the other.
+func (l Look) Hint(english string) string {
 	if l.Say == say.English {
 		return english
 	}
@@ -75,7 +75,7 @@ func (l Look) Row(line styled.Line, marked bool) styled.Line {
 // Title draws the first line of a sheet: its name and what keys do.
 func (l Look) Title(text, hint string) styled.Line {
 	left := styled.Plain(" "+l.T(text)+" ", l.FG(theme.Primary, styled.Bold))
-	right := styled.Plain(" "+l.hint(hint)+" ", l.FG(theme.Muted))
+	right := styled.Plain(" "+l.Hint(hint)+" ", l.FG(theme.Muted))
 	dash := l.Glyph("─", "-")
 	fill := l.Width - left.Width(l.Method) - right.Width(l.Method) - 2
 	rule := func(n int) styled.Line { return styled.Plain(strings.Repeat(dash, n), l.FG(theme.Border)) }
@@ -194,15 +194,17 @@ func VariantText(ref lathe.ModelRef) string {
 }
 
 // Day names the day of a time.
-func Day(t, now time.Time) string {
+func (l Look) Day(t, now time.Time) string {
 	t = t.In(now.Location())
 	y, m, d := now.Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
 	switch {
 	case !t.Before(today):
-		return "today"
+		return l.T("today")
 	case !t.Before(today.AddDate(0, 0, -1)):
-		return "yesterday"
+		return l.T("yesterday")
+	case l.Say == say.Chinese:
+		return t.Format("2006年1月2日 ") + l.T(t.Weekday().String())
 	}
 	return t.Format("Monday 2 January 2006")
 }

@@ -65,14 +65,14 @@ func (s *hooksSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	if s.f.Repository {
 		text = s.f.File + " of this repository has these hooks. Say yes only if you know them:"
 	}
-	body := styled.Wrap(styled.Plain(styled.OneLine(text), l.FG(theme.Text)), l.Width-3, l.Method)
+	body := styled.Wrap(styled.Plain(styled.OneLine(l.T(text)), l.FG(theme.Text)), l.Width-3, l.Method)
 	for _, h := range s.f.Hooks {
 		line := styled.Line{{Text: styled.OneLine(h.Event), Style: l.FG(theme.Warning)}, {Text: "  " + styled.OneLine(h.Matcher), Style: l.FG(theme.Muted)},
 			{Text: "  " + styled.OneLine(h.Command), Style: l.FG(theme.Text)}}
 		body = append(body, styled.Wrap(line, l.Width-3, l.Method)...)
 	}
 	for _, p := range s.f.Problems {
-		body = append(body, styled.Wrap(styled.Plain(styled.OneLine(p), l.FG(theme.Muted)), l.Width-3, l.Method)...)
+		body = append(body, styled.Wrap(styled.Plain(styled.OneLine(l.T(p)), l.FG(theme.Muted)), l.Width-3, l.Method)...)
 	}
 	return s.Show(l, height, l.Title("run your hooks of Claude Code?", "they are commands"), body, nil)
 }

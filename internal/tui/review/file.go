@@ -233,7 +233,7 @@ func (f *file) comment(l line) tea.Msg {
 // Draw shows the lines that fit.
 func (f *file) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	out := []styled.Line{l.Title(l.Ending(styled.OneLine(f.change.File), l.Width/2), f.where(l))}
-	hint := styled.Wrap(styled.Plain(keysOfFile, l.FG(theme.Muted)), l.Width-3, l.Method)
+	hint := styled.Wrap(styled.Plain(l.Hint(keysOfFile), l.FG(theme.Muted)), l.Width-3, l.Method)
 	if len(hint) > height/3 {
 		hint = nil
 	}
@@ -242,7 +242,7 @@ func (f *file) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	f.top = max(0, min(f.top, f.at-min(2, room/3)), f.at-room+1+min(2, room/3))
 	f.top = max(0, min(f.top, len(f.lines)-room))
 	if len(f.lines) == 0 {
-		out = append(out, l.Row(styled.Plain("its text is not known: it is binary, very large, or only its permission bits changed", l.FG(theme.Muted)), false))
+		out = append(out, l.Row(styled.Plain(l.T("its text is not known: it is binary, very large, or only its permission bits changed"), l.FG(theme.Muted)), false))
 	}
 	for i := f.top; i < min(len(f.lines), f.top+room); i++ {
 		out = append(out, f.draw(l, f.lines[i], i == f.at))
@@ -260,7 +260,7 @@ func (f *file) where(l look.Look) string {
 		text = fmt.Sprintf("hunk %d of %d", f.lines[f.at].hunk, len(f.hunks))
 	}
 	if f.list.room.looked[key(f.change)] {
-		text = l.Glyph("☑ looked at · ", "[x] looked at - ") + text
+		text = l.Glyph("☑ ", "[x] ") + l.T("looked at") + l.Glyph(" · ", " - ") + l.T(text)
 	}
 	return text
 }

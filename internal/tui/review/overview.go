@@ -203,7 +203,7 @@ func (o *overview) compare() tea.Msg {
 // Draw shows the rows that fit.
 func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	out := []styled.Line{l.Title("changes", o.summary(l))}
-	hint := styled.Wrap(styled.Plain(keysOfOverview, l.FG(theme.Muted)), l.Width-3, l.Method)
+	hint := styled.Wrap(styled.Plain(l.Hint(keysOfOverview), l.FG(theme.Muted)), l.Width-3, l.Method)
 	if len(hint) > height/3 {
 		hint = nil
 	}
@@ -211,7 +211,7 @@ func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	room := max(1, height-1-len(hint))
 	o.top = max(0, min(o.top, o.at), o.at-room+1)
 	if len(o.rows) == 0 {
-		out = append(out, l.Row(styled.Plain("nothing was said in this session yet", l.FG(theme.Muted)), false))
+		out = append(out, l.Row(styled.Plain(l.T("nothing was said in this session yet"), l.FG(theme.Muted)), false))
 	}
 	for i := o.top; i < min(len(o.rows), o.top+room); i++ {
 		out = append(out, l.Row(o.row(l, o.rows[i]), i == o.at))
@@ -235,7 +235,7 @@ func (o *overview) summary(l look.Look) string {
 			}
 		}
 	}
-	return fmt.Sprintf("+%d %s%d · %d of %d looked at", added, l.Glyph("−", "-"), removed, looked, files)
+	return fmt.Sprintf("+%d %s%d · ", added, l.Glyph("−", "-"), removed) + l.T(fmt.Sprintf("%d of %d looked at", looked, files))
 }
 
 func (o *overview) row(l look.Look, r row) styled.Line {
@@ -250,7 +250,7 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 	}
 	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}
 	if f.Status != "modified" {
-		left = append(left, styled.Span{Text: "  " + f.Status, Style: l.FG(theme.Muted)})
+		left = append(left, styled.Span{Text: "  " + l.Say.Word(f.Status), Style: l.FG(theme.Muted)})
 	}
 	return apart(l, left, l.Counts(f.Additions, f.Deletions))
 }
@@ -258,13 +258,13 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Line {
 	text, style := styled.OneLine(p.Text), l.FG(theme.Text, styled.Bold)
 	if p.Taken {
-		text, style = "taken back by you", l.FG(theme.Secondary)
+		text, style = l.T("taken back by you"), l.FG(theme.Secondary)
 	}
 	if marked {
-		text = "compare from: " + text
+		text = l.T("compare from:") + " " + text
 	}
 	left := styled.Line{{Text: l.Glyph("▌ ", "| "), Style: l.FG(theme.Primary)}, {Text: text, Style: style}}
-	right := styled.Plain("no changes", l.FG(theme.Muted))
+	right := styled.Plain(l.T("no changes"), l.FG(theme.Muted))
 	if added, removed := p.Counts(); len(p.Files) > 0 {
 		right = l.Counts(added, removed)
 	}

@@ -128,17 +128,17 @@ func outcome(out api.Reverted, done string) func(l look.Look) []styled.Line {
 	return func(l look.Look) []styled.Line {
 		var lines []styled.Line
 		for _, f := range out.Changed {
-			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + done, Style: l.FG(theme.Muted)}})
+			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + l.T(done), Style: l.FG(theme.Muted)}})
 		}
 		for _, k := range out.Kept {
-			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(k.Path), Style: l.FG(theme.Warning)}, {Text: "  kept as it is: " + styled.OneLine(k.Reason), Style: l.FG(theme.Muted)}}
+			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(k.Path), Style: l.FG(theme.Warning)}, {Text: l.T("  kept as it is: " + styled.OneLine(k.Reason)), Style: l.FG(theme.Muted)}}
 			lines = append(lines, styled.Wrap(line, l.Width-4, l.Method)...)
 		}
 		if out.Unrecorded != "" {
-			lines = append(lines, styled.Wrap(styled.Plain("cannot be undone: "+styled.OneLine(out.Unrecorded), l.FG(theme.Warning)), l.Width-4, l.Method)...)
+			lines = append(lines, styled.Wrap(styled.Plain(l.T("cannot be undone: "+styled.OneLine(out.Unrecorded)), l.FG(theme.Warning)), l.Width-4, l.Method)...)
 		}
 		if len(lines) == 0 {
-			lines = append(lines, styled.Plain("no file would be changed", l.FG(theme.Muted)))
+			lines = append(lines, styled.Plain(l.T("no file would be changed"), l.FG(theme.Muted)))
 		}
 		return lines
 	}

@@ -123,19 +123,19 @@ func (s *importSheet) answer(use bool) tea.Msg {
 func (s *importSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	var body []styled.Line
 	add := func(line styled.Line) { body = append(body, styled.Wrap(line, l.Width-3, l.Method)...) }
-	add(styled.Plain(styled.OneLine(s.m.Path)+" "+about(s.m), l.FG(theme.Text)))
+	add(styled.Plain(styled.OneLine(s.m.Path)+" "+l.T(about(s.m)), l.FG(theme.Text)))
 	for _, c := range s.m.Servers {
 		line := styled.Line{{Text: styled.OneLine(c.Name), Style: l.FG(theme.Warning)}, {Text: "  " + styled.OneLine(c.Where), Style: l.FG(theme.Text)}}
 		if len(c.Given) > 0 {
-			line = append(line, styled.Span{Text: "  with " + styled.OneLine(strings.Join(c.Given, ", ")), Style: l.FG(theme.Muted)})
+			line = append(line, styled.Span{Text: "  " + l.T("with") + " " + styled.OneLine(strings.Join(c.Given, ", ")), Style: l.FG(theme.Muted)})
 		}
 		if c.Own {
-			line = append(line, styled.Span{Text: "  your configuration's server of this name is used instead", Style: l.FG(theme.Muted)})
+			line = append(line, styled.Span{Text: l.T("  your configuration's server of this name is used instead"), Style: l.FG(theme.Muted)})
 		}
 		add(line)
 	}
 	for _, text := range s.m.Skipped {
-		add(styled.Plain("cannot be used: "+styled.OneLine(text), l.FG(theme.Muted)))
+		add(styled.Plain(l.T("cannot be used:")+" "+l.T(styled.OneLine(text)), l.FG(theme.Muted)))
 	}
 	return s.Show(l, height, l.Title("use these MCP servers?", "they run programs and reach addresses"), body, nil)
 }

@@ -147,7 +147,7 @@ func (r *Room) show(title string, sessions []lathe.Session, filter string, at la
 
 func (r *Room) sessionItem(s lathe.Session, at lathe.SessionID) dialog.Item {
 	it := dialog.Item{
-		ID: string(s.ID), Title: styled.OneLine(s.Title), Group: look.Day(s.Updated, r.host.Now()),
+		ID: string(s.ID), Title: styled.OneLine(s.Title), Group: r.host.Look().Day(s.Updated, r.host.Now()),
 		Right: s.Updated.In(r.host.Now().Location()).Format("15:04"), Current: s.ID == r.host.Session().ID,
 	}
 	if at != "" {
@@ -168,13 +168,13 @@ func (r *Room) sessionItem(s lathe.Session, at lathe.SessionID) dialog.Item {
 func sessionFoot(l look.Look, s lathe.Session) styled.Line {
 	text := string(s.ID)
 	if n := s.Tokens.Prompt(); n > 0 {
-		text += l.Glyph(" · ", ", ") + look.Short(n) + " tokens sent"
+		text += l.Glyph(" · ", ", ") + l.T(look.Short(n)+" tokens sent")
 	}
 	if s.Cost > 0 {
 		text += l.Glyph(" · ", ", ") + s.Cost.String()
 	}
 	if s.Summary != nil && s.Summary.Files > 0 {
-		text += fmt.Sprintf("%s%d files, +%d -%d", l.Glyph(" · ", ", "), s.Summary.Files, s.Summary.Additions, s.Summary.Deletions)
+		text += l.Glyph(" · ", ", ") + l.T(fmt.Sprintf("%d files, +%d -%d", s.Summary.Files, s.Summary.Additions, s.Summary.Deletions))
 	}
 	return styled.Plain(styled.OneLine(text), l.FG(theme.Muted))
 }

@@ -29,7 +29,7 @@ func (r *Room) approvals(all []api.Approval) dialog.List {
 	for _, p := range all {
 		id := p.Permission + "\n" + p.Pattern
 		byID[id] = p
-		l.Items = append(l.Items, dialog.Item{ID: id, Title: styled.OneLine(approval.Words(p.Permission, p.Pattern)), Detail: approval.Where(p.Stored)})
+		l.Items = append(l.Items, dialog.Item{ID: id, Title: styled.OneLine(approval.Words(p.Permission, p.Pattern)), Detail: approval.Where(p.Stored), Own: true})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		return r.access.Do(func(ctx context.Context) tea.Msg {

@@ -165,12 +165,12 @@ func (s *loginSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	if strings.HasPrefix(address.Text, "https://") || strings.HasPrefix(address.Text, "http://") {
 		address.Link = address.Text
 	}
-	add(styled.Line{{Text: "Open ", Style: l.FG(theme.Text)}, address})
+	add(styled.Line{{Text: l.T("Open "), Style: l.FG(theme.Text)}, address})
 	for line := range strings.Lines(s.begun.Instructions) {
 		add(styled.Plain(styled.OneLine(strings.TrimSpace(line)), l.FG(theme.Muted)))
 	}
 	if s.Done == nil {
-		add(styled.Plain("waiting for the browser "+l.Glyph("…", "..."), l.FG(theme.Muted)))
+		add(styled.Plain(l.T("waiting for the browser")+l.Glyph(" …", " ..."), l.FG(theme.Muted)))
 		return out, -1, 0
 	}
 	rows, x, y := s.Field.Draw(l, height)

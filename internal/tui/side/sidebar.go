@@ -141,7 +141,7 @@ func (b *Bar) Lines(l look.Look, height int) []styled.Line {
 			out = append(out, row.Cut(l.Width, l.Method))
 		}
 		if s.more > 0 {
-			out = append(out, styled.Plain(fmt.Sprintf("%s %d more", l.Glyph("…", "..."), s.more), l.FG(theme.Muted)))
+			out = append(out, styled.Plain(l.Glyph("…", "...")+l.T(fmt.Sprintf(" %d more", s.more)), l.FG(theme.Muted)))
 		}
 	}
 	return out[:min(len(out), height)]
@@ -171,11 +171,11 @@ func fitSections(list []section, height int) {
 }
 
 func sideHead(l look.Look, text, detail string) styled.Line {
-	return styled.Line{{Text: text, Style: l.FG(theme.Secondary, styled.Bold)}, {Text: " " + detail, Style: l.FG(theme.Muted)}}
+	return styled.Line{{Text: l.Say.Word(text), Style: l.FG(theme.Secondary, styled.Bold)}, {Text: " " + l.T(detail), Style: l.FG(theme.Muted)}}
 }
 
 func (b *Bar) sideTitle(l look.Look) section {
-	title := styled.Wrap(styled.Plain(look.Or(b.host.Title(), "no title yet"), l.FG(theme.Text, styled.Bold)), l.Width, l.Method)
+	title := styled.Wrap(styled.Plain(look.Or(b.host.Title(), l.T("no title yet")), l.FG(theme.Text, styled.Bold)), l.Width, l.Method)
 	return section{rows: title[:min(len(title), 3)]}
 }
 
@@ -191,21 +191,21 @@ func (b *Bar) sideContext(l look.Look) section {
 		case len(b.host.Conversation().Shown()) > 0:
 			text = "no answer told its tokens yet"
 		}
-		s.rows = append(s.rows, styled.Plain(text, l.FG(theme.Muted)))
+		s.rows = append(s.rows, styled.Plain(l.T(text), l.FG(theme.Muted)))
 		return s
 	}
 	text, key := look.Short(used)+" tokens", theme.Text
 	if window > 0 {
-		text += fmt.Sprintf(", %d%% of %s", used*100/window, look.Short(window))
+		text = fmt.Sprintf("%s tokens, %d%% of %s", look.Short(used), used*100/window, look.Short(window))
 		if used*100/window >= 80 {
 			key = theme.Warning
 		}
 	}
-	s.rows = append(s.rows, styled.Plain(text, l.FG(key)))
+	s.rows = append(s.rows, styled.Plain(l.T(text), l.FG(key)))
 	if hit, ok := b.host.Conversation().Shown().CacheHit(); ok {
-		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.FG(theme.Muted)))
+		s.rows = append(s.rows, styled.Plain(l.T(fmt.Sprintf("%d%% from the cache", hit)), l.FG(theme.Muted)))
 	}
-	return section{head: s.head, rows: append(s.rows, styled.Plain(b.host.Session().Cost.String()+" spent", l.FG(theme.Muted)))}
+	return section{head: s.head, rows: append(s.rows, styled.Plain(l.T(b.host.Session().Cost.String()+" spent"), l.FG(theme.Muted)))}
 }
 
 // sideTodos shows at most that many rows of the task list; a finished list is
@@ -241,7 +241,7 @@ func (b *Bar) sideFiles(l look.Look, most int) section {
 	}
 	if b.of != b.host.Session().ID || len(b.changes) == 0 {
 		if s := b.host.Session().Summary; s != nil && s.Files > 0 && b.of != b.host.Session().ID {
-			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(look.Plural(s.Files, "file")+"  ", l.FG(theme.Text)), l.Counts(s.Additions, s.Deletions)...)}}
+			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(l.T(look.Plural(s.Files, "file"))+"  ", l.FG(theme.Text)), l.Counts(s.Additions, s.Deletions)...)}}
 		}
 		return section{}
 	}
@@ -260,7 +260,7 @@ func (b *Bar) sideFiles(l look.Look, most int) section {
 func sideServers(l look.Look, name string, list []api.Configured) section {
 	s := section{head: sideHead(l, name, "")}
 	for _, c := range list {
-		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.FG(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.FG(theme.Muted)}})
+		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.FG(theme.Text)}, {Text: "  " + l.T(styled.OneLine(c.State)), Style: l.FG(theme.Muted)}})
 	}
 	return s
 }

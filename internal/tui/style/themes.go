@@ -3,6 +3,7 @@
 package style
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -102,9 +103,9 @@ func (s *Style) themeProblem(name string) string {
 	if _, ok := theme.Lookup(name); ok || slices.Contains(names, name) {
 		return ""
 	}
-	text := "theme: there is no theme \"" + name + "\""
+	text := fmt.Sprintf("theme: there is no theme %q", name)
 	if near := typo.Nearest(name, names); near != "" {
-		text += "; did you mean \"" + near + "\"?"
+		text = fmt.Sprintf("theme: there is no theme %q; did you mean %q?", name, near)
 	}
 	return text
 }
