@@ -109,8 +109,7 @@ func (c *catalogue) add(data string) error {
 		case key == "" && len(said) == 0:
 		case key == "" || len(said) == 0:
 			return fmt.Errorf("half of an entry: %q", key+strings.Join(said, "\n"))
-		case twice:
-			return fmt.Errorf("twice: %q", key)
+		case twice: // the first counts; a person is better served by either than by none
 		default:
 			c.texts[key] = strings.Join(said, "\n")
 		}
