@@ -12,14 +12,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"lathe/internal/say"
 )
 
 var (
-	verbs = regexp.MustCompile(`%(?:\[\d+\])?[-+#0]*[\d.]*[a-zA-Z%]`)
-	prose = regexp.MustCompile(`[A-Za-z]{2,}['’]?[,;:.…]* [A-Za-z%(]|%[ds] [a-z]{3,}|[a-z]{3,} %`)
+	verbs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:\[\d+\])?[-+#0]*[\d.]*[a-zA-Z%]`) })
+	prose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z]{2,}['’]?[,;:.…]* [A-Za-z%(]|%[ds] [a-z]{3,}|[a-z]{3,} %`) })
 )
 
 // Prose calls found with each text of more than a word that stands in the Go files below a
@@ -35,7 +36,7 @@ func Prose(t *testing.T, root string, found func(text, at string)) {
 			return n.Tag == nil
 		case ast.Expr:
 			text, ok := Written(n)
-			if ok && prose.MatchString(text) {
+			if ok && prose().MatchString(text) {
 				found(text, at(n))
 			}
 			return !ok
@@ -113,7 +114,7 @@ func Known(text string) bool {
 	for piece := range strings.SplitSeq(text, " · ") {
 		piece = strings.TrimSpace(piece)
 		alone := strings.TrimLeft(piece, ",;. ")
-		if !known(piece) && !known(alone) && !known(joined.ReplaceAllString(alone, "")) {
+		if !known(piece) && !known(alone) && !known(joined().ReplaceAllString(alone, "")) {
 			return false
 		}
 	}
@@ -121,10 +122,10 @@ func Known(text string) bool {
 }
 
 // joined is what a text was put together with that is said by itself.
-var joined = regexp.MustCompile(`^(%s ?)+|( ?%s)+$`)
+var joined = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(%s ?)+|( ?%s)+$`) })
 
 func known(text string) bool {
-	return !strings.Contains(strings.TrimSpace(verbs.ReplaceAllString(text, "")), " ") || say.Chinese.Text(text) != text
+	return !strings.Contains(strings.TrimSpace(verbs().ReplaceAllString(text, "")), " ") || say.Chinese.Text(text) != text
 }
 
 // waiting is how many texts may wait for a translation.
