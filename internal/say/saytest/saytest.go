@@ -20,7 +20,9 @@ import (
 
 var (
 	verbs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:\[\d+\])?[-+#0]*[\d.]*[a-zA-Z%]`) })
-	prose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z]{2,}['’]?[,;:.…]* [A-Za-z%(]|%[ds] [a-z]{3,}|[a-z]{3,} %`) })
+	prose = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[A-Za-z]{2,}['’]?[,;:.…]* [A-Za-z%(]|%[ds] [a-z]{3,}|[a-z]{3,} %`)
+	})
 )
 
 // Prose calls found with each text of more than a word that stands in the Go files below a
