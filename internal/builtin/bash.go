@@ -77,6 +77,9 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	}
 	hold := &tool.Hold{}
 	would, reached, err := e.judge(ctx, call, in, dir, hold)
+	if res, ok := deniedHost(err); ok {
+		return res, nil
+	}
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"lathe"
 	"lathe/internal/judge"
@@ -30,6 +31,9 @@ type way struct {
 	known []string
 	ctx   context.Context // of the call, for its values
 	door  *proxy.Door
+
+	mu     sync.Mutex
+	denied map[string]string // hosts that a rule denies, and the rule's pattern
 }
 
 // open gives a command its way. Commands that the person typed have the machine's
@@ -38,7 +42,7 @@ func (e shellTools) open(ctx context.Context, call *tool.Call, in bashInput, kno
 	if e.Network == nil || call.UserAsked {
 		return nil, nil
 	}
-	w := &way{e: e, call: call, in: in, known: known, ctx: context.WithoutCancel(ctx)}
+	w := &way{e: e, call: call, in: in, known: known, ctx: context.WithoutCancel(ctx), denied: map[string]string{}}
 	door, vars, err := e.Network(w.judge)
 	if err != nil {
 		return nil, failf("The command was not run: its way to the network could not be opened: %v", err)
@@ -69,6 +73,11 @@ func (w *way) judge(ctx context.Context, a proxy.Attempt) error {
 	}
 	if _, quiet := errors.AsType[*permission.Reporting](err); quiet {
 		return fmt.Errorf("%w: %w", proxy.ErrQuiet, err)
+	}
+	if d, ok := errors.AsType[*permission.Denied](err); ok {
+		w.mu.Lock()
+		w.denied[a.Label()] = d.Rule.Pattern
+		w.mu.Unlock()
 	}
 	return errors.New(whyNot(err))
 }
@@ -155,12 +164,36 @@ func (w *way) tell(meta map[string]any) {
 		meta["network"] = list
 	}
 	if refused := w.door.Refused(); len(refused) > 0 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		var list []any
 		for _, r := range refused {
-			list = append(list, map[string]any{"host": r.Label(), "why": r.Why})
+			list = append(list, unreached(r.Label(), r.Why, w.denied[r.Label()]))
 		}
 		meta["unreached"] = list
 	}
+}
+
+// unreached describes a host that a command did not reach, with the pattern of the rule
+// that denies it, if one does.
+func unreached(host, why, rule string) map[string]any {
+	one := map[string]any{"host": host, "why": why}
+	if rule != "" {
+		one["rule"] = rule
+	}
+	return one
+}
+
+// deniedHost is the result of a command that was not run because a rule denies a host that
+// its words name.
+func deniedHost(err error) (tool.Result, bool) {
+	d, ok := errors.AsType[*permission.Denied](err)
+	if !ok || d.Permission != permission.Network {
+		return tool.Result{}, false
+	}
+	res := tool.Failf("%v", err)
+	res.Metadata = map[string]any{"unreached": []any{unreached(d.Pattern, whyNot(err), d.Rule.Pattern)}}
+	return res, true
 }
 
 // hosts returns the hosts that a command's words say it reaches: addresses among

@@ -50,6 +50,7 @@ type refusal struct {
 	protected bool
 	question  bool
 	person    bool // a person was asked and said no
+	denied    bool // a rule denies it
 }
 
 func (r *refusals) add(one refusal, tool string, ref *lathe.ToolRef) {
@@ -141,14 +142,15 @@ func ruleFor(a lathe.Ask) string {
 func (v *view) tellRefused() {
 	o := v.out
 	var rules []string
-	protected, question, other := false, false, false
+	protected, question, other, denied := false, false, false, false
 	for _, r := range v.refusals.list {
 		o.ErrLine(o.Style.Yellow("lathe: ") + v.say("refused:") + " " + console.Clean(r.what))
 		protected, question = protected || r.protected, question || r.question
 		if r.rule != "" && !slices.Contains(rules, r.rule) {
 			rules = append(rules, r.rule)
 		}
-		other = other || !r.protected && !r.question && !r.person
+		denied = denied || r.denied
+		other = other || !r.protected && !r.question && !r.person && !r.denied
 	}
 	hint := func(text string) { o.ErrLine(o.Style.Yellow("lathe: ") + v.say(text)) }
 	switch {
@@ -159,6 +161,9 @@ func (v *view) tellRefused() {
 	}
 	if protected {
 		hint("what is protected only a person can allow: go on at a terminal with: lathe run -c")
+	}
+	if denied {
+		hint("a rule that denies a host has to be changed where it stands: lathe config shows that")
 	}
 	if question {
 		hint("to answer it, go on at a terminal with: lathe run -c")
