@@ -144,7 +144,8 @@ func (c *Confinement) base() sandbox.Policy {
 	i, paths := c.i, c.i.Paths
 	p := sandbox.Policy{
 		Write: c.worktree(), Checkouts: realDirs(c.worktree()),
-		Hide:  slices.Concat(c.machine.Hidden(), []string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, c.sockets()),
+		Hide: slices.Concat(c.machine.Hidden(), c.named(),
+			[]string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, c.sockets()),
 		Show:  c.worktree(),
 		Aside: filepath.Join(i.Shell.Scratch, "not-allowed"),
 	}
@@ -187,8 +188,18 @@ func (c *Confinement) makeFixed() sandbox.Policy {
 // load, but no keys.
 var programs = []string{"hooks", "plugin", "plugins", "tool", "tools", "skill", "skills", "node_modules", "package.json", "bun.lock", "package-lock.json"}
 
-// sockets lists the sockets of programs that carry out requests, and GnuPG's directory,
-// where the person's environment says that they are.
+// named lists the credentials that the person's environment names, but for the project's
+// own files, which rules are for, and directories that hold the project or the home directory.
+func (c *Confinement) named() []string {
+	dirs, read := append(c.worktree(), c.machine.Home), c.machine.StartUp() // which is read, though never written
+	return slices.DeleteFunc(c.machine.Named(), func(path string) bool {
+		return slices.Contains(read, path) || slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && within(path, dir) }) ||
+			slices.ContainsFunc(c.worktree(), func(dir string) bool { return within(dir, path) })
+	})
+}
+
+// sockets lists the sockets of programs that carry out requests, where the person's
+// environment says that they are.
 func (c *Confinement) sockets() (list []string) {
 	if sock := c.machine.Getenv("SSH_AUTH_SOCK"); filepath.IsAbs(sock) {
 		list = append(list, sock)
@@ -197,9 +208,6 @@ func (c *Confinement) sockets() (list []string) {
 		if sock, ok := strings.CutPrefix(c.machine.Getenv(name), "unix://"); ok && filepath.IsAbs(sock) {
 			list = append(list, sock)
 		}
-	}
-	if dir := c.machine.Getenv("GNUPGHOME"); filepath.IsAbs(dir) && !within(dir, c.machine.Home) && !within(c.i.Root.Dir, dir) {
-		list = append(list, dir)
 	}
 	if dir := c.machine.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && dir != os.TempDir() && dir != "/tmp" {
 		list = append(list, dir)

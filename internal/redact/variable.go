@@ -15,7 +15,14 @@ var secretEndings = []string{"TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD",
 var secretWords = []string{"KEY", "PASS", "PWD", "PAT"}
 
 // knownNames are credentials although their names do not end like one.
-var knownNames = []string{"AWS_ACCESS_KEY_ID", "SSHPASS", "MYSQL_PWD"}
+var knownNames = []string{"AWS_ACCESS_KEY_ID", "SSHPASS", "MYSQL_PWD", "REDISCLI_AUTH", "COMPOSER_AUTH", "NPM_CONFIG__AUTH", "DOCKER_AUTH_CONFIG"}
+
+// knownBeginnings begin such names.
+var knownBeginnings = []string{"TF_TOKEN_"}
+
+// secretSettings say in a value of several settings that one of them is a credential, as
+// in connections to databases and queues.
+var secretSettings = []string{"accountkey=", "sharedaccesskey=", "sharedaccesssignature=", "password=", "pwd="}
 
 // plainKeys are words before KEY by which it is no secret: GPG_KEY names one (container
 // images set it), OLD_PWD is a directory.
@@ -42,6 +49,9 @@ func Variable(name, value string) bool {
 	if len(value) >= longSecret && slices.ContainsFunc(secretPrefixes, func(p string) bool { return strings.HasPrefix(value, p) }) {
 		return true
 	}
+	if strings.Contains(value, ";") && slices.ContainsFunc(secretSettings, func(s string) bool { return strings.Contains(strings.ToLower(value), s) }) {
+		return true
+	}
 	if strings.Contains(value, "://") {
 		return carriesPassword(name, value)
 	}
@@ -49,7 +59,7 @@ func Variable(name, value string) bool {
 }
 
 func secretVariable(name string) bool {
-	if slices.Contains(knownNames, name) {
+	if slices.Contains(knownNames, name) || slices.ContainsFunc(knownBeginnings, func(b string) bool { return strings.HasPrefix(name, b) }) {
 		return true
 	}
 	at := strings.LastIndexAny(name, "_-.:")

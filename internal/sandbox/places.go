@@ -20,7 +20,7 @@ type place struct {
 var places = sync.OnceValue(func() (rows []place) {
 	for line := range strings.Lines(placesText) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
-		if len(f) >= 3 && !strings.HasPrefix(f[0], "#") {
+		if len(f) >= 2 && !strings.HasPrefix(f[0], "#") {
 			rows = append(rows, place{f[0], f[1], f[2:]})
 		}
 	}
@@ -75,6 +75,30 @@ func (m Machine) installed(program string) bool {
 // Hidden lists what nobody may read: credentials, and sockets of programs that carry
 // out requests.
 func (m Machine) Hidden() []string { return m.all("hide") }
+
+// Named lists the credentials to which variables of the environment move them.
+func (m Machine) Named() (list []string) {
+	for _, row := range places() {
+		if row.kind != "named" {
+			continue
+		}
+		for _, path := range filepath.SplitList(m.Getenv(row.program)) {
+			if rest, ok := strings.CutPrefix(path, "~/"); ok && m.Home != "" {
+				path = filepath.Join(m.Home, rest)
+			}
+			switch {
+			case !filepath.IsAbs(path):
+			case len(row.paths) == 0:
+				list = append(list, filepath.Clean(path))
+			default:
+				for _, name := range row.paths {
+					list = append(list, filepath.Join(path, name))
+				}
+			}
+		}
+	}
+	return list
+}
 
 // StartUp lists what makes programs of the person run something.
 func (m Machine) StartUp() []string { return m.all("start") }
