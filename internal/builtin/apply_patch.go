@@ -25,7 +25,7 @@ func (e editTools) patchTool() tool.Tool {
 		`"patchText":{"type":"string","description":"The whole patch, markers included"}},`+
 		`"required":["patchText"],"additionalProperties":false}`)
 	s.Permission, s.PathArg = "edit", "*"
-	return typed[patchInput]{s, e.applyPatch}
+	return typed(s, e.applyPatch)
 }
 
 // patchChange is one file of a patch. After a move, to is where it went.

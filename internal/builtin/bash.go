@@ -58,7 +58,7 @@ func (e shellTools) bashTool() tool.Tool {
 		`"description":{"type":"string","description":"What the command does, in 5 to 10 words"}`+background+`},`+
 		`"required":["command"],"additionalProperties":false}`)
 	s.PathArg, s.Overlaps = "*", true
-	return typed[bashInput]{s, e.bash}
+	return typed(s, e.bash)
 }
 
 func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Result, error) {

@@ -32,7 +32,7 @@ func (e sessionTools) batchTool() tool.Tool {
 		`"parameters":{"type":"object","description":"Its arguments"}},"required":["tool","parameters"],"additionalProperties":false}}},`+
 		`"required":["tool_calls"],"additionalProperties":false}`)
 	s.PathArg = "*"
-	return typed[batchInput]{s, e.batch}
+	return typed(s, e.batch)
 }
 
 // outcome is how one call of a batch ended; a non-nil err also ends the batch.

@@ -245,23 +245,35 @@ func resolved(path string) string {
 	return path
 }
 
-// typed is a tool whose arguments are decoded into T. An error of run that is
-// neither a refused permission nor the end of the context is told to the model.
-type typed[T any] struct {
+// builtIn is a tool of lathe's own.
+type builtIn struct {
 	spec tool.Spec
-	run  func(ctx context.Context, call *tool.Call, in T) (tool.Result, error)
+	run  func(ctx context.Context, call *tool.Call) (tool.Result, error)
+}
+
+// typed returns a tool whose arguments are decoded into T. An error of run that is
+// neither a refused permission nor the end of the context is told to the model. Only the
+// decoding depends on T: what does is compiled once for each tool.
+func typed[T any](spec tool.Spec, run func(ctx context.Context, call *tool.Call, in T) (tool.Result, error)) tool.Tool {
+	return builtIn{spec, func(ctx context.Context, call *tool.Call) (tool.Result, error) {
+		var in T
+		if err := json.Unmarshal(call.Input, &in); err != nil {
+			return unreadable(spec.Name, err), nil
+		}
+		return run(ctx, call, in)
+	}}
+}
+
+func unreadable(name string, err error) tool.Result {
+	return tool.Failf("The %s tool was called with arguments that cannot be read: %v", name, err)
 }
 
 // Spec describes the tool to the model.
-func (t typed[T]) Spec() tool.Spec { return t.spec }
+func (t builtIn) Spec() tool.Spec { return t.spec }
 
 // Run carries out one call.
-func (t typed[T]) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	var in T
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Failf("The %s tool was called with arguments that cannot be read: %v", t.spec.Name, err), nil
-	}
-	res, err := t.run(ctx, call, in)
+func (t builtIn) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	res, err := t.run(ctx, call)
 	if err == nil {
 		return res, nil
 	}

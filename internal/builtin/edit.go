@@ -46,9 +46,9 @@ func (e editTools) editTool() tool.Tool {
 		`"filePath":{"type":"string","description":"Path of the file to change"},`+editProperties+`},`+
 		`"required":["filePath","oldString","newString"],"additionalProperties":false}`)
 	s.PathArg = "filePath"
-	return typed[editInput]{s, func(ctx context.Context, call *tool.Call, in editInput) (tool.Result, error) {
+	return typed(s, func(ctx context.Context, call *tool.Call, in editInput) (tool.Result, error) {
 		return e.edit(ctx, call, in.FilePath, []replacement{in.replacement})
-	}}
+	})
 }
 
 func (e editTools) multieditTool() tool.Tool {
@@ -59,9 +59,9 @@ func (e editTools) multieditTool() tool.Tool {
 		`"required":["filePath","edits"],"additionalProperties":false}`)
 	s.Permission, s.PathArg = "edit", "filePath"
 	s.Quiet = true // several calls of edit do the same
-	return typed[multieditInput]{s, func(ctx context.Context, call *tool.Call, in multieditInput) (tool.Result, error) {
+	return typed(s, func(ctx context.Context, call *tool.Call, in multieditInput) (tool.Result, error) {
 		return e.edit(ctx, call, in.FilePath, in.Edits)
-	}}
+	})
 }
 
 // edit applies the replacements to one file, all or none.

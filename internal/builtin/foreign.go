@@ -80,10 +80,10 @@ var decisive = sync.OnceValue(func() map[string]map[string]string {
 })
 
 // Bare and Adapt make the built-in tools a [tool.Adapter].
-func (t typed[T]) Bare() string { return bare[t.spec.Name] }
+func (t builtIn) Bare() string { return bare[t.spec.Name] }
 
 // Adapt accepts what models send to other agents' tools.
-func (t typed[T]) Adapt(args map[string]any) error {
+func (t builtIn) Adapt(args map[string]any) error {
 	name := t.spec.Name
 	for key, value := range args {
 		if why := decisive()[name][tool.Canonical(key)]; why != "" && means(value) {

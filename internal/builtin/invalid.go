@@ -21,13 +21,13 @@ func invalidTool() tool.Tool {
 	s := spec(tool.InvalidName, invalidText, `{"type":"object","properties":{`+
 		`"tool":{"type":"string"},"error":{"type":"string"}},"required":["tool","error"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[invalidInput]{s, func(_ context.Context, _ *tool.Call, in invalidInput) (tool.Result, error) {
+	return typed(s, func(_ context.Context, _ *tool.Call, in invalidInput) (tool.Result, error) {
 		return tool.Result{
 			Title:    "Invalid Tool",
 			Output:   in.told(),
 			Metadata: map[string]any{},
 		}, nil
-	}}
+	})
 }
 
 // told says what was wrong with a call, and what to do instead of a tool that is

@@ -46,7 +46,7 @@ func (e shellTools) jobTool() tool.Tool {
 		`"required":["action"],"additionalProperties":false}`)
 	s.Permission = "bash"
 	s.ReadOnly = true // what a job changes belongs to the job, not to a step
-	return typed[jobInput]{s, e.job}
+	return typed(s, e.job)
 }
 
 func (e shellTools) job(ctx context.Context, call *tool.Call, in jobInput) (tool.Result, error) {

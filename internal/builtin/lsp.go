@@ -53,7 +53,7 @@ func (e codeTools) lspTool() tool.Tool {
 		`"query":{"type":"string"},"newName":{"type":"string"},"title":{"type":"string"}},`+
 		`"required":["operation","filePath"],"additionalProperties":false}`)
 	s.PathArg = "*"
-	return typed[lspInput]{s, e.lsp}
+	return typed(s, e.lsp)
 }
 
 func (e codeTools) lsp(ctx context.Context, call *tool.Call, in lspInput) (tool.Result, error) {

@@ -24,9 +24,9 @@ func (e sessionTools) planTool(name string) tool.Tool {
 	}
 	s := spec(name, text, `{"type":"object","properties":{},"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[struct{}]{s, func(ctx context.Context, call *tool.Call, _ struct{}) (tool.Result, error) {
+	return typed(s, func(ctx context.Context, call *tool.Call, _ struct{}) (tool.Result, error) {
 		return e.plan(ctx, call, agent, question)
-	}}
+	})
 }
 
 // plan asks the user and switches the agent. A no counts as a dismissed question:

@@ -48,7 +48,7 @@ func (e sessionTools) questionTool() tool.Tool {
 		`"required":["question","header","options"],"additionalProperties":false}}},`+
 		`"required":["questions"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[questionInput]{s, e.question}
+	return typed(s, e.question)
 }
 
 func (e sessionTools) question(ctx context.Context, call *tool.Call, in questionInput) (tool.Result, error) {

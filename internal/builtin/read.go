@@ -50,7 +50,7 @@ func (e *Env) readTool() tool.Tool {
 		`"required":["filePath"],"additionalProperties":false}`)
 	s.ReadOnly, s.PathArg = true, "filePath"
 	r := &reader{env: e, claims: newClaims()}
-	return typed[readInput]{s, r.run}
+	return typed(s, r.run)
 }
 
 // reader is the read tool.

@@ -48,7 +48,7 @@ func (e sessionTools) recallTool() tool.Tool {
 		`"before":{"type":"integer","description":"List messages below this number"}},`+
 		`"required":["mode"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[recallInput]{s, e.recall}
+	return typed(s, e.recall)
 }
 
 func (e sessionTools) recall(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {

@@ -23,7 +23,7 @@ func (e editTools) rememberTool() tool.Tool {
 		`"line":{"type":"string","description":"One short rule, in the user's language"}},`+
 		`"required":["line"],"additionalProperties":false}`)
 	s.Permission = "edit"
-	return typed[rememberInput]{s, e.remember}
+	return typed(s, e.remember)
 }
 
 // remember adds a line to the project's instructions. The person is asked every time, whatever

@@ -51,7 +51,7 @@ func (e searchTools) globTool() tool.Tool {
 		`"path":{"type":"string","description":"Directory to search; the session's directory if left out"}},`+
 		`"required":["pattern"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[globInput]{s, e.glob}
+	return typed(s, e.glob)
 }
 
 func (e searchTools) grepTool() tool.Tool {
@@ -64,7 +64,7 @@ func (e searchTools) grepTool() tool.Tool {
 		`"filesOnly":{"type":"boolean","description":"Names of files and their number of matches only"}},`+
 		`"required":["pattern"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[grepInput]{s, e.grep}
+	return typed(s, e.grep)
 }
 
 func (e searchTools) listTool() tool.Tool {
@@ -73,7 +73,7 @@ func (e searchTools) listTool() tool.Tool {
 		`"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of what to leave out"}},`+
 		`"additionalProperties":false}`)
 	s.ReadOnly, s.Quiet = true, true // read and glob do the same
-	return typed[listInput]{s, e.list}
+	return typed(s, e.list)
 }
 
 // where resolves the place to search and asks to leave the workspace for it.

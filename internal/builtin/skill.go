@@ -35,7 +35,7 @@ func (e sessionTools) skillTool() tool.Tool {
 	s := spec("skill", skillText, `{"type":"object","properties":{`+
 		`"name":{"type":"string","description":"Name of the skill"}},"required":["name"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[skillInput]{s, e.skill}
+	return typed(s, e.skill)
 }
 
 func (e sessionTools) skill(ctx context.Context, call *tool.Call, in skillInput) (tool.Result, error) {

@@ -73,7 +73,7 @@ func (e sessionTools) taskTool() tool.Tool {
 		`"merge":{"type":"boolean","description":"Then merge its branch; only that, with task_id and an empty prompt"},`+
 		`"command":{"type":"string","description":"Command that asked for it"}},`+
 		`"required":["description","prompt","subagent_type"],"additionalProperties":false}`)
-	return typed[taskInput]{s, e.task}
+	return typed(s, e.task)
 }
 
 // DescribeTask returns the task tool with the subagents that may be called in

@@ -41,13 +41,13 @@ func (e sessionTools) todowriteTool() tool.Tool {
 		`"required":["content","status","priority"],"additionalProperties":false}}},`+
 		`"required":["todos"],"additionalProperties":false}`)
 	s.ReadOnly = true // it changes no files
-	return typed[todowriteInput]{s, e.todowrite}
+	return typed(s, e.todowrite)
 }
 
 func (e sessionTools) todoreadTool() tool.Tool {
 	s := spec("todoread", todoreadText, `{"type":"object","properties":{},"additionalProperties":false}`)
 	s.ReadOnly, s.Quiet = true, true // todowrite answers with what is open
-	return typed[struct{}]{s, e.todoread}
+	return typed(s, e.todoread)
 }
 
 func (e sessionTools) todowrite(ctx context.Context, call *tool.Call, in todowriteInput) (tool.Result, error) {

@@ -56,7 +56,7 @@ func (e webTools) webfetchTool() tool.Tool {
 		`"required":["url"],"additionalProperties":false}`)
 	s.ReadOnly = true
 	f := &fetcher{own: e.own, now: e.now, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
-	return typed[webfetchInput]{s, f.run}
+	return typed(s, f.run)
 }
 
 // fetcher is the webfetch tool.

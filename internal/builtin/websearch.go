@@ -59,7 +59,7 @@ func (e webTools) websearchTool() tool.Tool {
 		`"contextMaxCharacters":{"type":"integer","minimum":1,"description":"Length of the answer"}},`+
 		`"required":["query"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[websearchInput]{s, e.websearch}
+	return typed(s, e.websearch)
 }
 
 func (e webTools) codesearchTool() tool.Tool {
@@ -68,7 +68,7 @@ func (e webTools) codesearchTool() tool.Tool {
 		`"tokensNum":{"type":"integer","minimum":1000,"maximum":50000,"description":"Length of the answer in tokens; 5000 if left out"}},`+
 		`"required":["query"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	return typed[codesearchInput]{s, e.codesearch}
+	return typed(s, e.codesearch)
 }
 
 func (e webTools) websearch(ctx context.Context, call *tool.Call, in websearchInput) (tool.Result, error) {

@@ -24,7 +24,7 @@ func (e editTools) writeTool() tool.Tool {
 		`"content":{"type":"string","description":"The whole new content"}},`+
 		`"required":["filePath","content"],"additionalProperties":false}`)
 	s.Permission, s.PathArg = "edit", "filePath"
-	return typed[writeInput]{s, e.write}
+	return typed(s, e.write)
 }
 
 func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (tool.Result, error) {
