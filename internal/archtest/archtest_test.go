@@ -16,7 +16,7 @@ import (
 // draws them. A package imports only what is on a lower floor, and neighbours only by
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
-	0: `lathe lathe/web order`,
+	0: `lathe lathe/web order store/migration`,
 	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard printable redact rope sandbox sandbox/kerneltest say search shell sse store store/codec
 		store/local store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace`,
 	2: `config format forward job ledger lsp lsp/lsptest permission prompt reading say/saytest snapshot telemetry trust worktree

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pressly/goose/v3"
 
 	"lathe"
@@ -191,4 +192,31 @@ func verdict(t *testing.T, path string) (answer string) {
 	defer db.Close()
 	must(t, db.QueryRowContext(t.Context(), "PRAGMA integrity_check(1)").Scan(&answer))
 	return answer
+}
+
+// TestTablesAreAsGooseMadeThem compares a new database with one that goose makes of the
+// same files, as earlier versions of lathe did.
+func TestTablesAreAsGooseMadeThem(t *testing.T) {
+	made := func(s *testDB) (all []string) {
+		t.Helper()
+		for _, q := range []string{
+			`SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name`,
+			`SELECT version_id || ' ' || is_applied FROM goose_db_version ORDER BY id`,
+		} {
+			rows, err := s.reader.Query(q)
+			must(t, err)
+			defer rows.Close()
+			for rows.Next() {
+				var text string
+				must(t, rows.Scan(&text))
+				all = append(all, strings.Join(strings.Fields(text), " "))
+			}
+			must(t, rows.Err())
+		}
+		return all
+	}
+	before, now := made(open(t, oldStore(t, schema, 0))), made(open(t, t.TempDir()))
+	if diff := cmp.Diff(before, now); diff != "" {
+		t.Errorf("the tables (-by goose +by lathe):\n%s", diff)
+	}
 }

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"lathe"
 	"lathe/internal/store/local"
+	"lathe/internal/store/migration"
 )
 
 //go:embed migrations/*.sql
@@ -206,7 +206,7 @@ func (s opener) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.migrate(ctx)
+	return s.migrate(ctx, v)
 }
 
 // Restarted reports whether Open made a new database in place of an earlier one
@@ -297,25 +297,44 @@ func finishFile(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// migrate runs goose on the writer's only connection, which goose needs exclusively.
-func (s opener) migrate(ctx context.Context) error {
+// migrate brings the tables from version v to the newest one, each step in a transaction.
+func (s opener) migrate(ctx context.Context, v int) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	if err := s.conn.Close(); err != nil {
+	steps, err := migration.Steps(files, int64(v))
+	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.writer, files, goose.WithLogger(goose.NopLogger()))
-	if err == nil {
-		_, err = p.Up(ctx)
+	for _, step := range steps {
+		if err := s.apply(ctx, step); err != nil {
+			return fmt.Errorf("migrate database %s to schema %d: %w", s.path(), step.Version, err)
+		}
 	}
+	return nil
+}
+
+// versionTable is where goose, and lathe after it, notes what was applied.
+const versionTable = `CREATE TABLE IF NOT EXISTS goose_db_version (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	version_id INTEGER NOT NULL,
+	is_applied INTEGER NOT NULL,
+	tstamp TIMESTAMP DEFAULT (datetime('now'))
+);
+INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, 1 WHERE NOT EXISTS (SELECT * FROM goose_db_version);`
+
+func (s opener) apply(ctx context.Context, step migration.Step) error {
+	tx, err := s.conn.BeginTx(ctx, nil)
 	if err != nil {
-		err = fmt.Errorf("migrate database %s to schema %d: %w", s.path(), schema, err)
+		return err
 	}
-	var again error
-	if s.conn, again = s.writer.Conn(context.WithoutCancel(ctx)); again != nil {
-		return errors.Join(err, again)
+	defer tx.Rollback() // a committed transaction is not touched
+	if _, err := tx.ExecContext(ctx, versionTable+step.SQL); err != nil {
+		return err
 	}
-	return err
+	if _, err := tx.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", step.Version); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
