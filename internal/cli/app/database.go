@@ -38,7 +38,7 @@ func (a *App) openDatabase(ctx context.Context, address string) error {
 		a.DB = Database{kept: db.Store(), self: sqlite.Self(), Files: db}
 		return nil
 	}
-	if err := checkStore(address); err != nil {
+	if err := CheckStore(address); err != nil {
 		return err
 	}
 	db, err := postgres.Open(ctx, postgres.Options{URL: address, Log: a.Log, Now: a.Env.Now})
@@ -49,9 +49,9 @@ func (a *App) openDatabase(ctx context.Context, address string) error {
 	return nil
 }
 
-// checkStore refuses what is no address of a store, without repeating it: it may hold a
+// CheckStore refuses what is no address of a store, without repeating it: it may hold a
 // password.
-func checkStore(address string) error {
+func CheckStore(address string) error {
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
 		return nil
 	}

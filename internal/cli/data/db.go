@@ -17,7 +17,7 @@ import (
 
 // NewDB is lathe db.
 func NewDB(env *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "db", Short: "Check, back up and query the database"}
+	cmd := &cobra.Command{Use: "db", Short: "Check, back up, move and query the database"}
 	sub := func(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, db *sqlite.DB, args []string) error) {
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 			return withFiles(cmd.Context(), env, func(_ *app.App, db *sqlite.DB) error { return run(cmd.Context(), db, args) })
@@ -27,7 +27,7 @@ func NewDB(env *console.Env) *cobra.Command {
 		_, err := fmt.Fprintln(env.Stdout, db.Path())
 		return err
 	})
-	cmd.AddCommand(newDBCheck(env), newDBVacuum(env))
+	cmd.AddCommand(newDBCheck(env), newDBVacuum(env), newDBMove(env))
 	sub("backup file", "Copy the database, even while it is in use", console.ExactArgs(1, "the file to write"), func(ctx context.Context, db *sqlite.DB, args []string) error {
 		path := args[0]
 		if !filepath.IsAbs(path) {

@@ -54,6 +54,15 @@ func zip(body string) []byte {
 	return b.Bytes()
 }
 
+// inflate is unzip for a body whose size is not known.
+func inflate(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, codec.MaxBody))
+}
+
 func unzip(data []byte, ref codec.Ref) (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

@@ -54,6 +54,8 @@ type Options struct {
 	Fault func() error
 	// Dial opens connections in place of the network's own way. For tests; may be nil.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	filling bool // by a move, which may be unfinished
 }
 
 const (
@@ -114,7 +116,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := c.connect(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := c.upgrade(ctx); err != nil {
+	err := c.upgrade(ctx)
+	if err == nil && !o.filling {
+		err = c.served(ctx)
+	}
+	if err != nil {
 		c.pool.Close()
 		return nil, c.explain(err)
 	}

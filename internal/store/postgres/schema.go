@@ -20,6 +20,9 @@ var migrations embed.FS
 // schema is the version that the newest migration leads to.
 const schema = 4
 
+// lockSchema is held by whoever makes or changes tables.
+const lockSchema = `SELECT pg_advisory_xact_lock(hashtext(coalesce(current_schema(), '') || '.migrate'))`
+
 // upgrade brings the tables up to date. The usual case is one query.
 func (c *core) upgrade(ctx context.Context) error {
 	v, err := c.version(ctx)
@@ -36,7 +39,7 @@ func (c *core) upgrade(ctx context.Context) error {
 		return err
 	}
 	defer b.rollback(context.WithoutCancel(ctx))
-	if _, err := b.conn.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext(coalesce(current_schema(), '') || '.migrate'))`); err != nil {
+	if _, err := b.conn.Exec(ctx, lockSchema); err != nil {
 		return fmt.Errorf("lock the database %s for migration: %w", c.where, err)
 	}
 	if v, err = c.version(ctx); err != nil || v >= schema { // another server was first

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"lathe/internal/llm/llmtest"
+	"lathe/internal/store/postgres"
+	"lathe/internal/store/postgres/pgtest"
+)
+
+// A move to PostgreSQL that is killed in the middle goes on with the same command. Half of
+// it is not served; the whole is, and it comes back as files.
+func TestMoveIsKilled(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("before the move")}}, {Blocks: []llmtest.Block{llmtest.Text("after it")}}})
+	w.must(w.run("run", "--title", "moved", "ask"))
+	list := func(env ...string) string {
+		t.Helper()
+		cmd := w.command("session", "list", "--format", "json")
+		cmd.Env = append(cmd.Env, env...)
+		return w.must(w.finish(cmd))
+	}
+	export := func(id string, env ...string) string {
+		t.Helper()
+		cmd := w.command("export", id)
+		cmd.Env = append(cmd.Env, env...)
+		return w.must(w.finish(cmd))
+	}
+	before := list()
+	_, rest, _ := strings.Cut(before, `"ses_`)
+	id, _, _ := strings.Cut(rest, `"`)
+	id = "ses_" + id
+	said := export(id)
+	if !strings.Contains(said, "before the move") {
+		t.Fatalf("%s of %s", said, before)
+	}
+
+	// Parts are held up until the move is killed.
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE part IN SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	cmd := w.command("db", "move", "--to", store)
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), ": message") {
+	}
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	if code := w.wait(cmd); code != -int(syscall.SIGKILL) {
+		t.Fatalf("it ended with %d", code)
+	}
+	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+
+	half := w.command("session", "list")
+	half.Env = append(half.Env, "LATHE_STORE="+store)
+	if r := w.finish(half); r.code == 0 || !strings.Contains(r.stderr, "lathe db move") {
+		t.Errorf("half of it is served: %+v", r)
+	}
+	r := w.run("db", "move", "--to", store)
+	if got := w.must(r); !strings.Contains(got, "moved to the database") || !strings.Contains(r.stderr, "compared") {
+		t.Errorf("it says %q, %q", got, r.stderr)
+	}
+	on := "LATHE_STORE=" + store
+	if diff := cmp.Diff(said, export(id, on)); diff != "" {
+		t.Errorf("in PostgreSQL (-before +after):\n%s", diff)
+	}
+	more := w.command("run", "--session", id, "go on")
+	more.Env = append(more.Env, on)
+	w.must(w.finish(more))
+	said = export(id, on)
+
+	if r := w.run("db", "move", "--from", store, "--to", "files"); r.code == 0 || !strings.Contains(r.stderr, "not empty") {
+		t.Errorf("it overwrites what is there: %+v", r)
+	}
+	back := filepath.Join(t.TempDir(), "data")
+	w.must(w.run("db", "move", "--from", store, "--to", back))
+	w.must(w.run("db", "move", "--from", back, "--to", filepath.Join(filepath.Dir(back), "twice")))
+	w.env = append(w.env, "LATHE_HOME="+filepath.Dir(back))
+	if diff := cmp.Diff(said, export(id)); diff != "" {
+		t.Errorf("in files again (-before +after):\n%s", diff)
+	}
+	w.must(w.run("db", "check"))
+	accepted(t, model)
+}
