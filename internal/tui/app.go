@@ -25,6 +25,7 @@ import (
 	"lathe/internal/tui/jobs"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/marks"
 	"lathe/internal/tui/modes"
 	"lathe/internal/tui/plugins"
 	"lathe/internal/tui/prefs"
@@ -107,6 +108,7 @@ type rooms struct {
 	review   *review.Room
 	setup    *setup.Room
 	start    *start.Room
+	marks    *marks.Room
 	about    *about.Room
 	side     *side.Bar
 	style    *style.Style
@@ -173,7 +175,7 @@ func New(ctx context.Context, o Options) *App {
 	a.modes = modes.New(a.access)
 	a.review = review.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
-	a.start = start.New(a, a.access, a.prefs)
+	a.start, a.marks = start.New(a, a.access, a.prefs), marks.New(a, a.access)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
 	var problems []string

@@ -212,7 +212,7 @@ func TestChoosing(t *testing.T) {
 		t.Error("leaving the list keeps another theme")
 	}
 	d.press("f1")
-	d.shows("help", "/compact")
+	d.shows("help", "/rename")
 	d.press("esc")
 	d.typed("/ren")
 	d.shows("/rename")

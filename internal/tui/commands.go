@@ -14,6 +14,7 @@ import (
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/find"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/start"
@@ -33,6 +34,8 @@ type command struct {
 
 func (c *command) can(v *view) bool { return c.when == nil || c.when(v) }
 
+func canNote(v *view) bool { return hasSession(v) && v.access.Able.Notes != nil }
+
 func hasSession(v *view) bool { return v.session.ID != "" }
 
 // allCommands returns the commands in the order they are listed.
@@ -48,6 +51,9 @@ func sessionCommands() []command {
 		{[]string{"found", "import"}, keys.Elsewhere, "what OpenCode, Claude Code and Codex have here: import, keep, ignore", "session", func(v *view) bool { return v.access.Able.Elsewhere != nil }, func(a *App) tea.Cmd { return a.apply(a.start.Elsewhere()) }},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
+		{[]string{"find"}, keys.Find, "find in the conversation", "session", hasSession, func(a *App) tea.Cmd { return a.apply(find.Open(a, a.access, a.sheets.Take())) }},
+		{[]string{"bookmark"}, keys.Bookmark, "bookmark this message, or not", "session", canNote, func(a *App) tea.Cmd { return a.apply(a.marks.Toggle()) }},
+		{[]string{"bookmarks"}, keys.Bookmarks, "bookmarks: jump to one", "session", canNote, func(a *App) tea.Cmd { return a.apply(a.marks.List(a.opts.Now().Location())) }},
 		{[]string{"diff", "changes"}, keys.Review, "what the session changed: look through it, take back, comment, stage", "session", canReview, func(a *App) tea.Cmd { return a.apply(a.review.Open(a.session.ID)) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
 		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
@@ -115,6 +121,8 @@ func viewCommands() []command {
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashList(a.sheets.Take())) }},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, help},
 		{nil, keys.Commands, "all commands", "", nil, palette},
+		{nil, keys.PromptPrev, "to your message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToPrompt(-1)) }},
+		{nil, keys.PromptNext, "to your next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToPrompt(1)) }},
 		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(1)) }},
 		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(-1)) }},
 		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(0)) }},

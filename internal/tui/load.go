@@ -51,7 +51,7 @@ func (a *App) opened(m openedMsg) (cmd tea.Cmd) {
 		a.opts.Review = false
 		defer func() { cmd = tea.Batch(cmd, a.apply(a.review.Open(m.id))) }()
 	}
-	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide(), a.loadBudget()}
+	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide(), a.loadBudget(), a.marks.Visit(m.id)}
 	cmds = append(cmds, a.apply(a.start.Opened(m.id, m.history, a.busy())))
 	for _, e := range meanwhile { // events that came while it was read
 		cmds = append(cmds, a.event(e))

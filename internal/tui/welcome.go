@@ -3,9 +3,11 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/compose"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/marks"
 	"lathe/internal/tui/start"
 	"lathe/internal/tui/styled"
 )
@@ -18,17 +20,36 @@ func (v *view) welcome(height int) []styled.Line {
 	})
 }
 
-// started does what the start page wants done.
+// started does what the start page, the search and the bookmarks want done.
 func (a *App) started(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case start.Open:
 		return a.open(m.Session)
+	case marks.Known:
+		return a.noted(m)
+	case chat.Goto:
+		a.goal = m.Message
+		return a.toGoal()
 	case start.GoOn:
 		return a.goOn(m.Text)
 	case start.ShowServers:
 		return showServers(a)
 	case start.ShowPlugins:
 		return a.apply(a.plugins.List())
+	}
+	return nil
+}
+
+// noted takes what is known of a session when it was opened.
+func (a *App) noted(k marks.Known) tea.Cmd {
+	if k.Session != a.session.ID {
+		return nil
+	}
+	a.marks.Take(k)
+	if k.Notes.UndoOff == "" {
+		delete(a.undoOff, k.Session)
+	} else {
+		a.undoOff[k.Session] = k.Notes.UndoOff
 	}
 	return nil
 }

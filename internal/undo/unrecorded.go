@@ -2,6 +2,7 @@ package undo
 
 import (
 	"context"
+	"slices"
 
 	"lathe"
 	"lathe/internal/turn"
@@ -91,4 +92,27 @@ func (u *Changes) changedUnseen(parts []lathe.Part, off bool) bool {
 func (u *Changes) canChange(name string) bool {
 	t, ok := u.inst.Tools.Lookup(name)
 	return !ok || !t.Spec().ReadOnly
+}
+
+// OffSince returns why changes made by the newest of some messages cannot be undone; empty if
+// they can, or if none of them changed anything.
+func (u *Changes) OffSince(messages []lathe.Message) string {
+	for _, m := range slices.Backward(messages) {
+		recorded := false
+		for _, p := range m.Parts {
+			if b, ok := p.Body.(*lathe.StepStart); ok && b.Snapshot != "" {
+				recorded = true
+			}
+		}
+		switch {
+		case recorded:
+			return ""
+		case u.changedUnseen(m.Parts, false):
+			if _, err := u.inst.Snapshots(); err != nil {
+				return err.Error()
+			}
+			return "no snapshot was taken before the last changes"
+		}
+	}
+	return ""
 }

@@ -33,6 +33,7 @@ type Conversation struct {
 	revert lathe.MessageID // messages from here on are undone
 
 	pictures pictures
+	spot     Spot // words that are sought
 
 	look   func() look.Look // how to draw it in its place
 	height int              // of that place, as of the last drawing
@@ -141,6 +142,8 @@ func (c *Conversation) Height() int { return c.height }
 // reports whether the search is over.
 func (c *Conversation) Reach(id lathe.MessageID) (want tea.Msg, over bool) {
 	switch {
+	case c.byID[id] != nil && c.spot.Message == id:
+		c.toSpot()
 	case c.byID[id] != nil:
 		c.jump(id)
 	case !c.more:

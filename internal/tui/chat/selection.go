@@ -68,6 +68,7 @@ func (s *Selection) Held() bool { return s.pressed }
 // See draws the visible part of a conversation, with the selection reversed.
 func (s *Selection) See(c *Conversation) []styled.Line {
 	lines, places := c.screen()
+	c.underline(lines)
 	s.highlight(c.pen(), lines, places)
 	s.shown = places
 	return lines

@@ -38,6 +38,13 @@ type Capabilities struct {
 	Modes     Modes
 	Review    Reviewer
 	Elsewhere Elsewhere
+	Notes     Notes
+}
+
+// Notes keeps what a person noted about sessions, with them.
+type Notes interface {
+	Notes(ctx context.Context, id lathe.SessionID) (api.Notes, error)
+	Note(ctx context.Context, id lathe.SessionID, in api.NotesChange) (api.Notes, error)
 }
 
 // Elsewhere knows what other programs have on the engine's machine.

@@ -116,6 +116,11 @@ const (
 	Review       Action = "session_review"
 	ApprovalMode Action = "approval_mode_cycle"
 	Elsewhere    Action = "elsewhere_list"
+	Find         Action = "messages_search"
+	PromptNext   Action = "prompt_next"
+	PromptPrev   Action = "prompt_previous"
+	Bookmark     Action = "bookmark_toggle"
+	Bookmarks    Action = "bookmark_list"
 )
 
 // QuickSwitch is the action that opens one of the sessions that were used last, 1 to 9.
@@ -216,6 +221,11 @@ var defaults = [...]struct {
 	{HalfDown, "ctrl+alt+d", "half a page down", everywhere},
 	{First, "ctrl+g,home", "to the first message", everywhere},
 	{Last, "ctrl+alt+g,end", "to the last message", everywhere},
+	{PromptPrev, "alt+up", "to your message before", everywhere},
+	{PromptNext, "alt+down", "to your next message", everywhere},
+	{Find, "<leader>/", "find in the conversation", everywhere},
+	{Bookmark, "<leader>k", "bookmark this message, or not", everywhere},
+	{Bookmarks, "<leader>j", "bookmarks: jump to one", everywhere},
 	{MessageNext, "none", "to the next message", everywhere},
 	{MessagePrev, "none", "to the message before", everywhere},
 	{MessageUser, "none", "to your last message", everywhere},

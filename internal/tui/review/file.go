@@ -158,7 +158,7 @@ func (f *file) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		f.whole = !f.whole
 		f.again()
 	case "space":
-		f.list.room.looked[key(f.change)] = !f.list.room.looked[key(f.change)]
+		return f.list.room.look(f.list.session, []string{key(f.change)}, !f.list.room.looked[key(f.change)])
 	default:
 		return f.act(stroke)
 	}

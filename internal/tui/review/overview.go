@@ -103,7 +103,7 @@ func (o *overview) act(stroke string) tea.Msg {
 	case "enter", "right":
 		return o.open()
 	case "space":
-		o.look(p, f)
+		return o.look(p, f)
 	case "m":
 		return dialog.All{dialog.Close{Sheet: o}, Ask{commitPrompt}}
 	case "s":
@@ -148,7 +148,7 @@ func (o *overview) open() tea.Msg {
 }
 
 // look marks a file as looked at, or all of a prompt's; again takes the mark back.
-func (o *overview) look(p *api.Reviewed, f *api.ReviewedFile) {
+func (o *overview) look(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 	files := p.Files
 	if f != nil {
 		files = []api.ReviewedFile{*f}
@@ -157,10 +157,12 @@ func (o *overview) look(p *api.Reviewed, f *api.ReviewedFile) {
 	for _, f := range files {
 		all = all && o.room.looked[key(f)]
 	}
-	for _, f := range files {
-		o.room.looked[key(f)] = !all
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = key(f)
 	}
 	o.move(1)
+	return o.room.look(o.session, names, !all)
 }
 
 func (o *overview) takeBack(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {

@@ -57,10 +57,36 @@ func (r *Room) load(o *overview, then tea.Msg) tea.Cmd {
 		if err != nil {
 			return dialog.Fail(err)
 		}
+		var notes api.Notes
+		if can := r.access.Able.Notes; can != nil {
+			notes, _ = can.Notes(ctx, o.session) // without them nothing counts as looked at
+		}
 		return dialog.Here(func() tea.Msg {
+			for _, name := range notes.Looked {
+				r.looked[name] = true
+			}
 			o.take(list)
 			return then
 		})
+	})
+}
+
+// look marks changes as looked at, or not, and keeps that with the session.
+func (r *Room) look(session lathe.SessionID, names []string, on bool) tea.Msg {
+	for _, name := range names {
+		r.looked[name] = on
+	}
+	in := api.NotesChange{Unlook: names}
+	if on {
+		in = api.NotesChange{Look: names}
+	}
+	can := r.access.Able.Notes
+	if can == nil {
+		return nil
+	}
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		_, err := can.Note(ctx, session, in)
+		return dialog.Fail(err)
 	})
 }
 
