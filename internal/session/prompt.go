@@ -16,6 +16,7 @@ import (
 	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/lsp"
+	"lathe/internal/prompt"
 	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
@@ -128,15 +129,28 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 		return err
 	}
 	info := m.Info.(*lathe.User)
-	for _, note := range r.reminders(ctx, info.Agent, p) {
+	notes := r.reminders(ctx, info.Agent, p)
+	back, err := r.changes.Untold(ctx)
+	if err != nil {
+		return err
+	}
+	if back != "" {
+		notes = append(notes, prompt.Reminder(back))
+	}
+	for _, note := range notes {
 		m.Parts = append(m.Parts, lathe.Part{
 			ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID,
 			Body: &lathe.Text{Text: note, Synthetic: true, Time: lathe.Span{Start: m.Created, End: m.Created}},
 		})
 	}
-	err := r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
+	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
 		if err = tx.AddMessage(m); err != nil {
 			return err
+		}
+		if back != "" {
+			if err = r.changes.Told(ctx, tx); err != nil {
+				return err
+			}
 		}
 		if err = r.window.SaveFrozen(tx); err != nil {
 			return err

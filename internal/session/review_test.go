@@ -105,7 +105,20 @@ func TestReview(t *testing.T) {
 		t.Errorf("after that (-want +got):\n%s", diff)
 	}
 
+	p.serve() // the model is told by the process that comes next, too
+	p.prompt(id, session.Prompt{}, "hello again")
 	p.prompt(id, session.Prompt{}, "swap a.txt second zwei")
+	var notes []string
+	for _, m := range p.messages(id) {
+		for _, part := range m.Parts {
+			if text, ok := part.Body.(*lathe.Text); ok && text.Synthetic && strings.Contains(text.Text, "took these back") {
+				notes = append(notes, text.Text)
+			}
+		}
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "- a.txt (one of the changes in it)\n- a.txt\n- new.txt\n") {
+		t.Errorf("the model is told %q", notes)
+	}
 	if out, err = take(api.TakeBack{Message: second, File: "a.txt", Hunk: 1}); err != nil || len(out.Conflicts) != 1 || len(out.Files) != 0 || !strings.Contains(now(), "zwei") {
 		t.Errorf("what was changed again: %+v, %v\n%s", out, err, now())
 	}

@@ -22,6 +22,8 @@ const taken store.Document[takenDoc] = "taken_back"
 
 type takenDoc struct {
 	Parts []lathe.PartID `json:"parts"`
+	// Untold are files of which something was taken back since the model was told last.
+	Untold []string `json:"untold,omitempty"`
 }
 
 // segment is a prompt and what followed it, up to the next one.
@@ -249,7 +251,7 @@ func (t *taking) carryOut(ctx context.Context, segments []segment, out *Result) 
 	if len(out.Files) == 0 {
 		return err
 	}
-	if recorded := t.changes.recordTaken(ctx, t.trees, before, out.Files, segments); err == nil {
+	if recorded := t.record(ctx, before, out.Files, segments); err == nil {
 		err = recorded
 	}
 	return err
@@ -283,10 +285,10 @@ func (t *taking) write(name, text string) error {
 	return err
 }
 
-// recordTaken stores what was taken back with the newest answer, and what the session changed
-// in all.
-func (u *Changes) recordTaken(ctx context.Context, trees *snapshot.Store, before string, files []string, segments []segment) error {
-	after, err := trees.Track(ctx)
+// record stores what was taken back with the newest answer, and what the session changed in all.
+func (t *taking) record(ctx context.Context, before string, files []string, segments []segment) error {
+	u := t.changes
+	after, err := t.trees.Track(ctx)
 	if err != nil {
 		return fmt.Errorf("record what was taken back: %w", err)
 	}
@@ -301,7 +303,7 @@ func (u *Changes) recordTaken(ctx context.Context, trees *snapshot.Store, before
 	}
 	patch := lathe.Part{ID: u.newPart(), MessageID: last.ID, SessionID: id, Body: &lathe.Patch{Hash: before, Files: files}}
 	mark := lathe.Part{ID: u.newPart(), MessageID: last.ID, SessionID: id, Body: &lathe.SnapshotMark{Snapshot: after}}
-	doc.Parts = append(doc.Parts, patch.ID)
+	doc.Parts, doc.Untold = append(doc.Parts, patch.ID), append(doc.Untold, t.untold(files)...)
 	err = u.writer.Commit(ctx, func(tx *commit.Tx) error {
 		for _, p := range []*lathe.Part{&patch, &mark} {
 			if err := tx.PutPart(p); err != nil {
