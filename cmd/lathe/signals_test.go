@@ -24,9 +24,7 @@ const patience = time.Minute
 func (w *world) fifo(name string) (wait func() string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	makeFIFO(w.t, path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package instance_test
 
 import (

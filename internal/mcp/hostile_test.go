@@ -208,7 +208,7 @@ func TestHostileServers(t *testing.T) {
 				t.Error(err)
 			}
 			for _, pid := range pids {
-				if err := syscall.Kill(pid, 0); err == nil {
+				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
 					t.Errorf("process %d is still there", pid)
 				}
 			}
