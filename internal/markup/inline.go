@@ -33,6 +33,7 @@ const (
 	Strike
 	Linked // a label and an address
 	Auto   // an address that stands for itself
+	Math   // a formula in TeX, without its marks
 )
 
 // Element is what stands at one place of a text. Text is what is shown, for Emph, Strong,
@@ -51,7 +52,12 @@ type Element struct {
 func (d *Delimiters) Element(text string, at int, nest, links bool) (Element, int) {
 	rest := text[at:]
 	switch rest[0] {
+	case '$':
+		return d.dollars(text, at)
 	case '\\':
+		if body, n := d.math(rest); n > 0 {
+			return Element{Kind: Math, Text: body}, n
+		}
 		if len(rest) > 1 && (unicode.IsPunct(rune(rest[1])) || strings.IndexByte("`$+<=>^|~", rest[1]) >= 0) {
 			return Element{Kind: Literal, Text: rest[1:2]}, 2
 		}

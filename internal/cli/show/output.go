@@ -15,6 +15,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
+	"lathe/internal/tui/paint"
 	"lathe/internal/turn"
 )
 
@@ -169,6 +170,7 @@ func (o *Output) stream(text string) {
 	}
 	if o.prose == nil {
 		o.prose = newProse(o.width()-1, console.NewStyle(o.env.StdoutTTY, o.env.Getenv) != console.Style{})
+		o.prose.simple = paint.Simple(o.env.Environ)
 	}
 	o.write(o.env.Stdout, o.prose.add(text))
 }

@@ -19,6 +19,7 @@ type prose struct {
 	drawn  int    // lines of it that are printed
 	seen   int    // bytes of it when it was drawn last
 	begun  bool   // something is printed: a blank line separates what follows
+	simple bool   // the terminal would show where links lead as text
 }
 
 // maxOpen bounds the paragraph whose lines are printed before it ends, in bytes.
@@ -65,8 +66,8 @@ func (p *prose) add(text string) string {
 	}
 	p.seen = len(p.buf)
 	open := string(p.buf)
-	if lines, code := inCode(open); code {
-		if lines > 0 {
+	if lines, code, lang := inCode(open); code {
+		if lines > 0 && !markdown.Drawn(lang) {
 			p.draw(&out, open[:strings.LastIndexByte(open, '\n')+1], 0)
 		}
 	} else if len(open) < maxOpen && steady(open) {
@@ -90,15 +91,20 @@ func (p *prose) draw(out *strings.Builder, block string, but int) {
 		if i == 0 && p.begun {
 			out.WriteByte('\n')
 		}
+		if p.simple {
+			for j := range lines[i] {
+				lines[i][j].Link = ""
+			}
+		}
 		lines[i].Write(out, "")
 		out.WriteByte('\n')
 		p.drawn, p.begun = i+1, true
 	}
 }
 
-// inCode reports whether a block ends in code whose fence is open, and how many lines that
-// are not blank the code has so far.
-func inCode(block string) (lines int, open bool) {
+// inCode reports whether a block ends in code whose fence is open, how many lines that
+// are not blank the code has so far, and its language.
+func inCode(block string) (lines int, open bool, lang string) {
 	fence := ""
 	for l := range strings.Lines(block) {
 		if !strings.HasSuffix(l, "\n") {
@@ -108,25 +114,26 @@ func inCode(block string) (lines int, open bool) {
 		switch after := markup.FenceAfter(fence, l); {
 		case after != fence:
 			fence, lines = after, 0
+			lang, _, _ = strings.Cut(strings.TrimSpace(l[min(len(after), len(l)):]), " ")
 		case l != "":
 			lines++
 		}
 	}
-	return lines, fence != ""
+	return lines, fence != "", lang
 }
 
 // steady reports whether a block is a paragraph whose lines stay as they are when more of it
 // comes: nothing in it may still become a heading, a table, emphasis or a link.
 func steady(block string) bool {
 	first := strings.TrimLeft(block, " ")
-	if first == "" || strings.Contains(block, "\n") || strings.ContainsAny(first[:1], "#>|-*+=0123456789`~_") {
+	if first == "" || strings.Contains(block, "\n") || strings.ContainsAny(first[:1], "#>|-*+=0123456789`~_$") {
 		return false
 	}
 	var marks markup.Delimiters
 	for at := 0; at < len(block); {
 		e, n := marks.Element(block, at, true, true)
 		switch {
-		case n == 0 && strings.IndexByte("[<&|\\", block[at]) >= 0, n > 0 && at+n == len(block):
+		case n == 0 && strings.IndexByte("[<&|\\$", block[at]) >= 0, n > 0 && at+n == len(block):
 			return false // it may be the beginning of something, or go on
 		case e.Kind == markup.Literal && strings.ContainsAny(e.Text, "*_~`"):
 			return false

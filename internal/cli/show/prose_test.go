@@ -10,7 +10,7 @@ import (
 )
 
 const answer = "# Done\n\nThe **store** reads `rows` one by one, and that is what takes so long that nobody would wait for it; see [the docs](https://x.example).\n" +
-	"- one\n  - two 二\n\n```go\nfunc main() {\n\n\tx := 1 // it\n}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\nSetext\n---\nlast line"
+	"- one\n  - two 二\n\n```go\nfunc main() {\n\n\tx := 1 // it\n}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\nSo $x^2$ costs $5.\n\n$$\n\\frac{1}{2}\n$$\n\n```mermaid\ngraph TD\nA[Go] --> B\n```\n\nSetext\n---\nlast line"
 
 // TestProseIsTheSameInPieces holds that however a text comes, what is printed in the end is
 // the same, and that it is printed once.
@@ -33,7 +33,7 @@ func TestProseIsTheSameInPieces(t *testing.T) {
 		}
 	}
 	plain := "Done\n\nThe store reads rows one by one, and that is what takes so\nlong that nobody would wait for it; see the docs\n(https://x.example).\n" +
-		"• one\n  • two 二\n\n│ func main() {\n│ \n│     x := 1 // it\n│ }\n\na │ b\n──┼──\n1 │ 2\n\nSetext\nlast line\n"
+		"• one\n  • two 二\n\n│ func main() {\n│ \n│     x := 1 // it\n│ }\n\na │ b\n──┼──\n1 │ 2\n\nSo x² costs $5.\n\n  ½\n\n│ Go\n│ └─▶ B\n\nSetext\nlast line\n"
 	if diff := cmp.Diff(plain, ansi.Strip(want)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}

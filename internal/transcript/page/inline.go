@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"lathe/internal/formula"
 	"lathe/internal/markup"
 )
 
@@ -20,7 +21,7 @@ func (w *writer) run(text string, depth int, linked bool) {
 			continue
 		}
 		w.words(text[plain:at])
-		w.element(e, depth, linked)
+		w.element(e, text[at:at+n], depth, linked)
 		at += n
 		plain = at
 	}
@@ -32,7 +33,7 @@ func (w *writer) words(s string) {
 	w.put(strings.ReplaceAll(escaper.Replace(s), "\n", "<br>\n"))
 }
 
-func (w *writer) element(e markup.Element, depth int, linked bool) {
+func (w *writer) element(e markup.Element, source string, depth int, linked bool) {
 	switch e.Kind {
 	case markup.Literal:
 		w.put(text(e.Text))
@@ -54,6 +55,11 @@ func (w *writer) element(e markup.Element, depth int, linked bool) {
 		w.put("<strong>")
 		w.around("em", e.Text, depth, linked)
 		w.put("</strong>")
+	case markup.Math:
+		if said, ok := formula.Line(e.Text); ok {
+			source = said
+		}
+		w.put("<em>", escaper.Replace(source), "</em>")
 	case markup.Strike:
 		w.around("s", e.Text, depth, linked)
 	}

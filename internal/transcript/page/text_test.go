@@ -31,7 +31,7 @@ func TestMarkdown(t *testing.T) {
 		"[a](https://x.example/?q=1&r=2)":     `<p><a href="https://x.example/?q=1&amp;r=2" rel="noopener noreferrer nofollow">a</a></p>` + "\n",
 		"[a](main.go:12) ![p](https://x.y/z)": `<p>a (main.go:12) <a href="https://x.y/z" rel="noopener noreferrer nofollow">p</a></p>` + "\n",
 		"<b>x</b>":                            "<p>&lt;b&gt;x&lt;/b&gt;</p>\n",
-		"$e^{i\\pi}$ **中文**":                  "<p>$e^{i\\pi}$ <strong>中文</strong></p>\n",
+		"$e^{i\\pi}$ **中文**":                  "<p><em>e^(iπ)</em> <strong>中文</strong></p>\n",
 	} {
 		if diff := cmp.Diff(want, markdown(src)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", src, diff)

@@ -55,6 +55,11 @@ func (r renderer) block(src []string, width, depth int) ([]styled.Line, int) {
 	if len(src) > 1 && markup.Table(line, src[1]) {
 		return r.table(src, width)
 	}
+	if line[0] == '$' || line[0] == '\\' {
+		if lines, n := r.display(src, width); n > 0 {
+			return lines, n
+		}
+	}
 	return r.paragraph(src, width, depth)
 }
 
@@ -181,6 +186,9 @@ func (r renderer) paragraph(src []string, width, depth int) ([]styled.Line, int)
 			}
 			return r.heading(level, strings.Join(src[:n], " "), width), n + 1
 		}
+		if _, math := markup.MathBlock(src[n:]); math > 0 && !r.ascii() {
+			break
+		}
 		if level, _ := markup.Heading(line); level > 0 || markup.Rule(line) || n+1 < len(src) && markup.Table(line, src[n+1]) {
 			break
 		}
@@ -204,6 +212,11 @@ func (r renderer) fenced(src []string, fence string, indent, width int) ([]style
 		code[i] = l[min(markup.Indent(l), indent):]
 	}
 	lang, _, _ := strings.Cut(strings.TrimSpace(src[0][indent+len(fence):]), " ")
+	if closed := n < len(src); closed {
+		if lines := r.diagram(lang, code, width); lines != nil {
+			return lines, n + 1
+		}
+	}
 	return r.code(lang, code, width), min(n+1, len(src))
 }
 
@@ -221,9 +234,14 @@ func (r renderer) indented(src []string, width int) ([]styled.Line, int) {
 }
 
 func (r renderer) code(lang string, code []string, width int) []styled.Line {
+	return r.barred(Highlight(lang, code, r.Styles), width)
+}
+
+// barred draws lines behind a bar, broken where they end.
+func (r renderer) barred(lines []styled.Line, width int) []styled.Line {
 	bar := styled.Span{Text: r.Bar + " ", Style: r.Rule}
 	var out []styled.Line
-	for _, l := range Highlight(lang, code, r.Styles) {
+	for _, l := range lines {
 		for _, part := range styled.Hard(l, max(width-2, 4), r.m) {
 			out = append(out, append(styled.Line{bar}, part...))
 		}

@@ -21,6 +21,8 @@ func hostile(n int) map[string]string {
 		"a wide table": half("|a", n/4) + "|\n" + half("|-", n/4) + "|\n" + half("|\n", n/8), "a long table": "|a|\n|-|\n" + rep("|b|\n"), "bars": rep("|"), "rows": rep("a|b\n-|-\n"),
 		"fences": rep("```\n"), "an open fence": "```go\n" + rep("x := 1\n"), "comments": "```c\n" + rep("/*"), "strings": "```js\n" + rep("'\"`"), "code of one line": "```go\n" + rep("a("),
 		"marks": "a" + rep("\u0301"), "joiners": rep("👩\u200d"), "flags": rep("🇩"), "one word": rep("x"), "ideographs": rep("漢"), "blanks": rep(" "), "lines": rep("\n"), "indents": rep("    a\n\n"), "tabs": rep("\t"),
+		"dollars": rep("$a"), "open formulas": rep(`\(`), "formulas": rep(`\(x^2\)`), "deep formulas": "$" + rep("{") + "$", "scripts": rep("$x^{y_{z}}$ "), "display": rep("$$\nx\n"), "diagrams": rep("```mermaid\ngraph TD\na-->b\n```\n"),
+		"a long diagram": "```mermaid\ngraph TD\n" + rep("a-->b\n") + "```\n", "a wide diagram": "```mermaid\ngraph TD\na[" + rep("x") + "]\n```\n", "a deep diagram": "```mermaid\nmindmap\n" + rep("  a\n   b\n    c\n") + "```\n",
 		"mixed": rep("*[<`_(http://a)~~|"),
 	}
 }

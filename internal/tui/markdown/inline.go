@@ -53,15 +53,15 @@ func (p *inliner) run(text string, style styled.Style, link string, depth int) {
 			continue
 		}
 		p.emit(text[plain:at], style, link)
-		p.element(e, style, link, depth)
+		p.element(e, text[at:at+n], style, link, depth)
 		at += n
 		plain = at
 	}
 	p.emit(text[plain:], style, link)
 }
 
-// element draws an element.
-func (p *inliner) element(e markup.Element, style styled.Style, link string, depth int) {
+// element draws an element, which stands so in the source.
+func (p *inliner) element(e markup.Element, source string, style styled.Style, link string, depth int) {
 	switch e.Kind {
 	case markup.Literal:
 		p.emit(styled.Clean(e.Text), style, link)
@@ -71,6 +71,8 @@ func (p *inliner) element(e markup.Element, style styled.Style, link string, dep
 		p.link(e.Text, e.URL, style, depth)
 	case markup.Auto:
 		p.emit(e.Text, style.With(p.Link), e.URL)
+	case markup.Math:
+		p.math(e.Text, source, style, link)
 	default:
 		p.run(e.Text, style.With(p.emphasis(e.Kind)), link, depth+1)
 	}

@@ -39,6 +39,17 @@ func TestRender(t *testing.T) {
 		{"open fence", "text\n\n```\ncode", "text\n\n│ code"},
 		{"quote", "> a\n> > b\nafter", "│ a\n│ │ b\nafter"},
 		{"table", "| a | bb |\n|---|:-:|\n| 1 | `x|y` |\n| long | 2 |", "a    │ bb\n─────┼────\n1    │ x|y\nlong │  2"},
+		{"table that is too narrow", "|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n|1|2|3|4|5|6|\n|漢|y|z|u|v|w|", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\n────────\na: 漢\nb: y\nc: z\nd: u\ne: v\nf: w"},
+		{"table with ideographs", "|名|値|\n|:-|-:|\n|漢字|1|\n|a|22|", "名   │ 値\n─────┼───\n漢字 │  1\na    │ 22"},
+		{"ordered in unordered", "- a\n  1. b\n  2. c\n     - [ ] d\n- e", "• a\n  1. b\n  2. c\n     ☐ d\n• e"},
+		{"unordered in ordered", "1. a\n   - b\n   - c\n2. d", "1. a\n   • b\n   • c\n2. d"},
+		{"formulas", "so $x^2$ and \\(\\frac{1}{2}\\), not $5 or $HOME", "so x² and ½, not $5 or $HOME"},
+		{"formula by itself", "thus\n$$\n\\sum_{i=1}^n i = \\frac{n(n+1)}{2}\n$$\nend", "thus\n  ∑ᵢ₌₁ⁿ i = (n(n+1))/2\nend"},
+		{"formula in brackets", "\\[ a \\le b \\]", "  a ≤ b"},
+		{"unknown formula", "see $\\nosuch{x}$ and\n\n$$\\nosuch$$", "see $\\nosuch{x}$ and\n\n$$\\nosuch$$"},
+		{"diagram", "```mermaid\ngraph TD\nA[Go] --> B\n```", "│ Go\n│ └─▶ B"},
+		{"diagram that is not there yet", "```mermaid\ngraph TD\nA[Go] --> B", "│ graph TD\n│ A[Go] --> B"},
+		{"unknown diagram", "```mermaid\ngitGraph\n```", "│ gitGraph"},
 		{"rule", "a\n\n---\n\nb", "a\n\n" + strings.Repeat("─", 40) + "\n\nb"},
 		{"hard breaks", "a  \nb\\\nc", "a\nb\nc"},
 		{"entities and escapes", `\*a\* &lt;b&gt; &amp; &nosuch;`, "*a* <b> & &nosuch;"},
@@ -85,7 +96,7 @@ func TestStreaming(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := sample
 		if rapid.Bool().Draw(t, "wild") {
-			text = rapid.StringOfN(rapid.RuneFrom([]rune("ab \n\n\n#*_`~|-1.>[]()漢")), 0, 120, -1).Draw(t, "text")
+			text = rapid.StringOfN(rapid.RuneFrom([]rune("ab \n\n\n#*_`~|-1.>[]()漢$\\x^{}")), 0, 120, -1).Draw(t, "text")
 		}
 		var s Stream
 		for at := 0; at < len(text); {

@@ -18,6 +18,9 @@ func (r renderer) table(src []string, width int) ([]styled.Line, int) {
 	for ; used < len(src) && strings.Contains(src[used], "|"); used++ {
 		rows = append(rows, r.row(markup.Cells(src[used]), n, r.Text))
 	}
+	if n > 1 && width-3*(n-1) < n*legible {
+		return r.records(rows, width), used
+	}
 	widths := r.columns(rows, n, width)
 	var out []styled.Line
 	for i, row := range rows {
@@ -27,6 +30,33 @@ func (r renderer) table(src []string, width int) ([]styled.Line, int) {
 		}
 	}
 	return out, used
+}
+
+// legible is the least width of a column on average, in cells. A table that has less room is
+// drawn row by row.
+const legible = 5
+
+// records draws each row by itself, each cell behind the name of its column.
+func (r renderer) records(rows [][]styled.Line, width int) []styled.Line {
+	var out []styled.Line
+	for i, row := range rows[1:] {
+		if i > 0 {
+			out = append(out, styled.Plain(strings.Repeat(r.Dash, min(width, 8)), r.Rule))
+		}
+		for j, cell := range row {
+			line := cell
+			if name := rows[0][j]; len(name) > 0 {
+				line = styled.Join(name, styled.Plain(": ", r.Rule), cell)
+			}
+			out = append(out, styled.Wrap(line, width, r.m)...)
+		}
+	}
+	if len(rows) == 1 {
+		for _, name := range rows[0] {
+			out = append(out, styled.Wrap(name, width, r.m)...)
+		}
+	}
+	return out
 }
 
 func (r renderer) row(texts []string, n int, style styled.Style) []styled.Line {
