@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"lathe/internal/lsp/lsptest"
+	"lathe/internal/mcp/mcptest"
 )
 
 // The tests of this package drive a real browser against a real server. LATHE_CHROMIUM
@@ -35,7 +38,16 @@ var binary = sync.OnceValues(func() (string, error) {
 	return name, nil
 })
 
+// TestMain is also the language server and the MCP server that tests configure.
 func TestMain(m *testing.M) {
+	if how := os.Getenv("LSP_FAKE"); how != "" {
+		lsptest.Serve(how)
+		return
+	}
+	if kind := os.Getenv("MCP_TEST_SERVER"); kind != "" {
+		mcptest.Serve(kind)
+		return
+	}
 	code := m.Run()
 	if chromium != "" {
 		if name, err := binary(); err == nil {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -49,10 +50,17 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 func (c page) index() (any, error) { return c.serve("index.html", "no-cache") }
 
-// file answers one of the page's files. The names hold a hash of the content (but for the icon,
-// which does not change), so browsers may keep them for good.
+// hashed are the names that hold a hash of the content.
+var hashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9A-Z]{8}\.[a-z]+$`) })
+
+// file answers one of the page's files. Browsers may keep those for good whose names change
+// with their content.
 func (c page) file() (any, error) {
-	return c.serve(c.r.PathValue("file"), "public, max-age=31536000, immutable")
+	name, caching := c.r.PathValue("file"), "no-cache"
+	if hashed().MatchString(name) {
+		caching = "public, max-age=31536000, immutable"
+	}
+	return c.serve(name, caching)
 }
 
 func (c page) serve(name, caching string) (any, error) {

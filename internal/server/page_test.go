@@ -51,7 +51,11 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %q, %d bytes of %d", f[1], res.Header.Get("Content-Encoding"), len(packed), len(plain))
 		}
 	}
-	for _, path := range []string{"/lathe/page/none.js", "/lathe/page/..%2fweb.go", "/lathe/page/", "/nothing"} {
+	// A name that stays when the content changes is not kept for good.
+	if res, again := get("/lathe/page/index.html", "identity"); again != index || res.Header.Get("Cache-Control") != "no-cache" {
+		t.Errorf("index.html: %q", res.Header.Get("Cache-Control"))
+	}
+	for _, path := range []string{"/lathe/page/icon.svg", "/lathe/page/none.js", "/lathe/page/..%2fweb.go", "/lathe/page/", "/nothing"} {
 		if res, _ := get(path, "identity"); res.StatusCode != 404 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}

@@ -8,6 +8,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -90,11 +92,22 @@ func bundle(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	index = bytes.ReplaceAll(index, []byte("{{preload}}\n"), preload)
+	icon, err := os.ReadFile(filepath.Join(root, "src", "icon.svg"))
+	if err != nil {
+		return nil, err
+	}
+	name := "icon-" + hash(icon) + ".svg"
+	files[name] = icon
+	index = bytes.ReplaceAll(index, []byte("{{icon}}"), []byte(name))
 	index = bytes.ReplaceAll(index, []byte("{{script}}"), []byte(script))
 	files["index.html"] = bytes.ReplaceAll(index, []byte("{{style}}"), []byte(style))
-	icon, err := os.ReadFile(filepath.Join(root, "src", "icon.svg"))
-	files["icon.svg"] = icon
-	return files, err
+	return files, nil
+}
+
+// hash returns what the name of a file says of its content, as esbuild has it for others.
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return base32.StdEncoding.EncodeToString(sum[:])[:8]
 }
 
 // preloads returns the links by which a browser fetches, together with the script, what

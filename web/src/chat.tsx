@@ -102,7 +102,8 @@ function Undone(props: { session: Session }) {
   );
 }
 
-function Messages(props: { c: Conversation; session: Session; marked: string; acts: Acts }) {
+/** The messages that are held; without acts they can only be read. */
+export function Messages(props: { c: Conversation; session: Session; marked: string; acts: Acts | undefined }) {
   const { c, session } = props;
   const reverted = session.revert?.messageID ?? "";
   return (
@@ -116,8 +117,8 @@ function Messages(props: { c: Conversation; session: Session; marked: string; ac
         <MessageView key={e.id} entry={e} session={session} gone={reverted !== "" && e.id >= reverted} marked={e.id === props.marked} acts={props.acts} />
       ))}
       {c.entries.value.length === 0 && <p class="quiet">{c.loading.value ? t("loading") : plain(c.failed.value) || t("empty")}</p>}
-      {!c.newer.value && <Undone session={session} />}
-      {!c.newer.value && <Working id={session.id} />}
+      {props.acts && !c.newer.value && <Undone session={session} />}
+      {props.acts && !c.newer.value && <Working id={session.id} />}
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, send } from "./http";
 import { t } from "./i18n";
+import { mentions, type Choice } from "./mention";
 import { attempt, chosenAgent, chosenModel, drafts, history, statuses, tell } from "./state";
 import { base, plain } from "./text";
 import type { Model, Session } from "./wire";
@@ -11,12 +12,6 @@ interface Attached {
   name: string;
   mime: string;
   url: string;
-}
-
-interface Choice {
-  insert: string;
-  label: string;
-  about: string;
 }
 
 interface Listed {
@@ -124,14 +119,10 @@ export function Composer(props: { session: Session; start?: string | undefined; 
       setPicked(0);
       return setChoices(commands.slice(0, 8).map((c) => ({ insert: `/${c.name} `, label: "/" + c.name, about: c.description ?? "" })));
     }
-    const agents = (have?.agents ?? []).filter((a) => a.mode === "subagent" && a.name.startsWith(want.word));
-    const found = await get<string[]>("/lathe/file", { query: want.word, limit: 10, directory: dir }).catch(() => []);
+    const found = await mentions(want.word, dir, have?.agents ?? []);
     if (box.current?.value !== text) return; // more was written meanwhile
     setPicked(0);
-    setChoices([
-      ...agents.map((a) => ({ insert: `@${a.name} `, label: "@" + a.name, about: a.description ?? "" })),
-      ...found.map((f) => ({ insert: `@${f}${f.endsWith("/") ? "" : " "}`, label: f, about: "" })),
-    ]);
+    setChoices(found);
   };
 
   const choose = (c: Choice) => {
@@ -228,7 +219,7 @@ export function Composer(props: { session: Session; start?: string | undefined; 
         <ul class="choices" role="listbox" id={`choices-${session.id}`}>
           {choices.map((c, i) => (
             <li
-              key={c.label}
+              key={c.insert}
               role="option"
               id={`choice-${session.id}-${i}`}
               aria-selected={i === picked}

@@ -25,11 +25,24 @@ export interface Entry {
 }
 
 /** Which messages to load. */
-interface Which {
+export interface Which {
   limit: number;
   before?: number;
   after?: number;
   around?: string;
+}
+
+/** Where the messages of a session come from. */
+export interface Source {
+  history(which: Which): Promise<History>;
+  todos(): Promise<Todo[]>;
+}
+
+function server(id: string): Source {
+  return {
+    history: (which) => get<History>(`/lathe/session/${id}/message`, { ...which }),
+    todos: () => get<Todo[]>(`/session/${id}/todo`).catch(() => []),
+  };
 }
 
 interface Delta {
@@ -52,7 +65,10 @@ export class Conversation {
   private drawing = false;
   private drawn = 0; // when deltas were last drawn
 
-  constructor(readonly id: string) {}
+  constructor(
+    readonly id: string,
+    private readonly source: Source = server(id),
+  ) {}
 
   /** Loads what is held again, or the newest messages where nothing is held. */
   load(): Promise<void> {
@@ -77,7 +93,7 @@ export class Conversation {
     this.early = [];
     this.failed.value = "";
     try {
-      const [h, todos] = await Promise.all([this.history(which), get<Todo[]>(`/session/${this.id}/todo`).catch(() => [])]);
+      const [h, todos] = await Promise.all([this.source.history(which), this.source.todos()]);
       if (mine !== this.generation) return;
       batch(() => {
         this.lengths.clear();
@@ -119,7 +135,7 @@ export class Conversation {
     if (!back) this.early = []; // what comes meanwhile may be about what is loaded
     this.loading.value = true;
     try {
-      const h = await this.history(which);
+      const h = await this.source.history(which);
       for (let rest = h.messages; mine === this.generation; ) {
         const part = back ? rest.slice(-slice) : rest.slice(0, slice);
         rest = back ? rest.slice(0, -slice) : rest.slice(slice);
@@ -175,10 +191,6 @@ export class Conversation {
       this.entries.value = all.slice(-kept);
       this.more.value = true;
     });
-  }
-
-  private history(which: Which): Promise<History> {
-    return get<History>(`/lathe/session/${this.id}/message`, { ...which });
   }
 
   private entry(m: Message): Entry {

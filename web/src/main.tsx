@@ -3,12 +3,15 @@ import { render } from "preact";
 import { useState } from "preact/hooks";
 import { Chat } from "./chat";
 import { ago, t, tag } from "./i18n";
+import { lazy } from "./lazy";
 import { watch } from "./notify";
 import { Costs, Login, Settings } from "./pages";
 import { listen, place, toSession } from "./route";
 import { Sidebar } from "./sidebar";
 import { attempt, asks, create, directory, link, locked, questions, ready, sessions, start, theme, toasts } from "./state";
 import { base, plain } from "./text";
+
+const SharedView = lazy(() => import("./sharedview").then((m) => m.SharedView));
 
 function Start() {
   const recent = [...sessions.value.values()].filter((s) => s.parentID === undefined).sort((a, b) => b.time.updated - a.time.updated).slice(0, 6);
@@ -32,6 +35,9 @@ function Start() {
           </li>
         ))}
       </ul>
+      <p>
+        <a href="#/shared">{t("shared")}</a>
+      </p>
     </main>
   );
 }
@@ -45,6 +51,8 @@ function Middle() {
       return <Costs />;
     case "settings":
       return <Settings />;
+    case "shared":
+      return <SharedView />;
   }
   return (
     <div class="beside">

@@ -71,9 +71,13 @@ export function MessageView(props: { entry: Entry; session: Session; gone: boole
       ))}
       {failure && <p class="bad">{plain(failure.name === "MessageAbortedError" ? t("abort") : (failure.data?.message ?? failure.name))}</p>}
       <p class="acts">
-        <a class="quiet" href={toSession(session.id, entry.id)} title={t("link")}>
-          {ago(info.time.created)}
-        </a>
+        {acts ? (
+          <a class="quiet" href={toSession(session.id, entry.id)} title={t("link")}>
+            {ago(info.time.created)}
+          </a>
+        ) : (
+          <span class="quiet">{ago(info.time.created)}</span>
+        )}
         {!mine && <Weight info={info} />}
         <button type="button" onClick={() => copy(textOf(entry))}>
           {t("copy")}

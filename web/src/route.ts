@@ -2,12 +2,12 @@
 
 import { signal } from "@preact/signals";
 
-export type Place = { kind: "start" } | { kind: "sessions"; ids: string[]; message: string } | { kind: "costs" } | { kind: "settings" };
+export type Place = { kind: "start" } | { kind: "sessions"; ids: string[]; message: string } | { kind: "costs" } | { kind: "settings" } | { kind: "shared" };
 
 export function parse(hash: string): Place {
   const [kind, ids, message] = hash.replace(/^#\/?/, "").split("/");
   if (kind === "s" && ids) return { kind: "sessions", ids: ids.split(",").filter((id) => /^ses_\w+$/.test(id)).slice(0, 4), message: message ?? "" };
-  if (kind === "costs" || kind === "settings") return { kind };
+  if (kind === "costs" || kind === "settings" || kind === "shared") return { kind };
   return { kind: "start" };
 }
 
