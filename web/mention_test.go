@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -44,7 +45,11 @@ func TestMention(t *testing.T) {
 		say("write it"), shows("Written."), hides("Working…"), // the language server runs from here on
 		typed("look at @main"), offered("main.go"), typed("\t"), holds("@main.go "), typed("\r"), shows("Seen."), hides("Working…"),
 		typed("look at @sym0"), offered("sym0"), picture("mention"), pick("sym0"), holds("@a.fake#1-40 "), typed("and @docs"), offered("docs:docs://page"), pick("docs:docs://page"), holds("@docs:docs://page "),
-		typed("\r"), shows("Seen, too."), until(`[...document.querySelectorAll(".message.mine")].at(-1).querySelectorAll(".chip").length === 2`))
+		typed("\r"), shows("Seen, too."), shows("look at @a.fake#1-40 and @docs:docs://page"), until(`[...document.querySelectorAll(".message.mine")].at(-1).querySelector(".chip")?.innerText.startsWith("a.fake")`))
+	sent, err := chromedp.Run(ctx, chromedp.Evaluate[string](`fetch("lathe/session/" + location.hash.split("/")[2] + "/message?limit=2", {headers: {"X-Lathe-Page": "1"}}).then((r) => r.text())`, chromedp.EvalAwaitPromise))
+	if err != nil || !strings.Contains(sent, `"the page"`) || !strings.Contains(sent, "two") {
+		t.Errorf("what was named is not in the prompt: %v\n%s", err, sent)
+	}
 	if list := s.problems.take(); len(list) > 0 {
 		t.Errorf("the browser complains: %q", list)
 	}

@@ -131,13 +131,12 @@ export function Composer(props: { session: Session; start?: string | undefined; 
     if (!want) return;
     const next = value.slice(0, want.from) + c.insert + value.slice(b.selectionStart);
     const at = want.from + c.insert.length;
+    b.value = next; // at once: who goes on writing does so behind it
+    b.focus();
+    b.setSelectionRange(at, at);
     setValue(next);
     setChoices([]);
-    requestAnimationFrame(() => {
-      b.focus();
-      b.setSelectionRange(at, at);
-      if (c.insert.endsWith("/")) void suggest(next, at);
-    });
+    if (c.insert.endsWith("/")) void suggest(next, at);
   };
 
   const add = async (list: Iterable<File>) => {
