@@ -13,6 +13,7 @@ type Model struct {
 	Variant    string       `json:"variant,omitempty"`
 	Name       string       `json:"name,omitempty"`
 	Context    int          `json:"context,omitempty"` // tokens; 0: unknown
+	Output     int          `json:"output,omitempty"`  // the longest answer, in tokens; 0: unknown
 	Price      lathe.Prices `json:"price,omitzero"`    // in units of [lathe.Price]
 	Variants   []string     `json:"variants,omitempty"`
 	Default    bool         `json:"default,omitempty"`

@@ -25,7 +25,7 @@ func (c faces) models() (any, error) {
 	out := make([]api.Model, len(list))
 	for i, m := range list {
 		out[i] = api.Model{
-			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Price: m.Price.For(0),
+			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Output: m.Limit.Output, Price: m.Price.For(0),
 			Default: m.Ref.Provider == def.Provider && m.Ref.Model == def.Model,
 		}
 		for _, v := range m.Variants {

@@ -52,9 +52,9 @@ func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error
 	for _, sp := range h.Tools(agent.Agent, model, user).Specs() {
 		defs = append(defs, llm.Tool{Name: sp.Name, Description: sp.Description, Schema: model.Schema(sp.Schema)})
 	}
-	out := window.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history}, r.window.Correction(model.Ref))
+	settings := r.turnContext(ctx).Settings
+	out := window.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history, Usable: turn.Usable(model, settings), Compact: settings}, r.window.Correction(model.Ref))
 	out.SessionID, out.Title, out.Model = sess.ID, sess.Title, ref.String()
-	out.Usable = turn.Usable(model, r.turnContext(ctx).Settings)
 	out.Unpriced = !model.Priced()
 	if out.Budget, err = r.budgetUse(ctx); err != nil {
 		return api.Window{}, err

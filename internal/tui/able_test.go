@@ -114,7 +114,7 @@ func (f *ableFake) Distrust(context.Context) error { return f.note("distrust") }
 
 func (f *ableFake) Weigh(context.Context, lathe.SessionID) (api.Window, error) {
 	return api.Window{
-		Used: 48_200, Limit: 200_000, Usable: 168_000, Counted: 47_900, Fresh: "$0.1446", Cached: "$0.0145",
+		Used: 48_200, Limit: 200_000, Usable: 168_000, Counted: 47_900, Frees: 31_000, Fresh: "$0.1446", Cached: "$0.0145",
 		Kinds: []api.Portion{{Name: "tool results", Count: 31, Tokens: 29_400}, {Name: "tool definitions", Count: 14, Tokens: 9_100},
 			{Name: "system prompt and instructions", Count: 2, Tokens: 5_300}, {Name: "answers", Count: 9, Tokens: 3_100}, {Name: "what you wrote", Count: 4, Tokens: 1_300}},
 		Parts:       []api.Portion{{Name: "read internal/tui/app.go", Part: "12.3", Tokens: 8_800}, {Name: "bash go test ./...", Part: "14.1", Tokens: 6_100}},

@@ -22,6 +22,8 @@ type Input struct {
 	System  []string
 	Tools   []llm.Tool
 	History []lathe.Message // what the model still sees, at least in part
+	Usable  int64           // where compaction begins, in tokens; 0: unknown
+	Compact compact.Settings
 }
 
 // Weigh returns what the input weighs, and what it costs to send.
@@ -38,10 +40,25 @@ func Weigh(in Input, k *tokens.Correction) api.Window {
 			w.Counted = a.Tokens.Total()
 		}
 	}
+	w.Usable, w.Frees = in.Usable, freed(in, view, k)
 	t.finish(&w, func(n int64) lathe.Money { return in.Model.Cost(lathe.Tokens{Input: n}) })
 	w.Cost, w.CostCached = in.Model.Cost(lathe.Tokens{Input: w.Used}), in.Model.Cost(lathe.Tokens{CacheRead: w.Used})
 	w.Fresh, w.Cached = w.Cost.String(), w.CostCached.String()
 	return w
+}
+
+// freed returns how many tokens a compaction would replace by a summary.
+func freed(in Input, view []lathe.Message, k *tokens.Correction) (n int64) {
+	turns, meter := 0, compact.NewMeter()
+	if in.Compact.TailTurns != nil {
+		turns = *in.Compact.TailTurns
+	}
+	weigh := func(m *lathe.Message) int64 { return k.Apply(meter.Message(m)) }
+	kept := compact.Tail(view, turns, in.Compact.TailBudget(in.Usable), weigh)
+	for i := range view[:kept.Start] {
+		n += weigh(&view[i])
+	}
+	return n
 }
 
 // tally sums what a window holds by kind.

@@ -12,7 +12,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/readable"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -185,88 +184,5 @@ func (r *Room) Skills() tea.Msg {
 			return dialog.All{dialog.Fail(err), open}
 		}
 		return open
-	})
-}
-
-// Context shows what fills the window, and what the session cost.
-func (r *Room) Context() tea.Msg {
-	e := r.access.Able.Weigh
-	id := r.host.Session().ID
-	if e == nil || id == "" {
-		return dialog.Tell{Kind: dialog.Info, Text: "there is no session yet that could be weighed"}
-	}
-	return r.access.Do(func(ctx context.Context) tea.Msg {
-		w, err := e.Weigh(ctx, id)
-		return dialog.Done{Err: err, Then: dialog.Open{Sheet: &dialog.Page{Title: "context and cost", Lines: func(l look.Look) []styled.Line { return r.weightLines(l, w) }}}}
-	})
-}
-
-func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
-	f := dialog.Facts{Look: l}
-	f.Head("the next request")
-	text := look.Short(w.Used) + " tokens"
-	if w.Limit > 0 {
-		text += fmt.Sprintf(", %d%% of a window of %s; compacted at %s", w.Used*100/w.Limit, look.Short(w.Limit), look.Short(w.Usable))
-	}
-	f.Row("sends", text)
-	f.Row("costs", w.Fresh+", "+w.Cached+" with all of it in the provider's cache")
-	if w.Counted > 0 {
-		f.Row("counted last", look.Short(w.Counted)+" tokens, by the provider")
-	}
-	f.Head("by kind")
-	for _, k := range w.Kinds {
-		f.Out = append(f.Out, bar(l, k, w.Used))
-	}
-	if len(w.Parts) > 0 {
-		f.Head("largest parts")
-	}
-	for _, p := range w.Parts {
-		f.Row(look.Short(p.Tokens), strings.TrimSpace(p.Name+" "+p.Part))
-	}
-	f.Head("cost by model")
-	for _, m := range w.ByModel {
-		f.Row(m.Cost, fmt.Sprintf("%s: %d answers, %s sent (%s cached), %s answered", m.Model, m.Answers, look.Short(m.Sent), look.Short(m.Cached), look.Short(m.Answered)))
-	}
-	if len(w.ByModel) == 0 {
-		f.Note("nothing was answered yet")
-	}
-	f.Row("in all", r.host.Session().Cost.String())
-	for _, n := range readable.WindowNotes(w) {
-		f.Note(n)
-	}
-	if len(w.Budget) > 0 {
-		f.Head("budget")
-	}
-	for _, b := range w.Budget {
-		f.Row(fmt.Sprintf("%d%%", b.Percent), b.String())
-	}
-	f.Head("so far")
-	f.Row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
-	f.Row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))
-	return f.Out
-}
-
-// hits says how much of what was sent came from the provider's cache.
-func hits(read, written, fresh int64) string {
-	all := read + written + fresh
-	if all == 0 {
-		return "nothing was sent yet"
-	}
-	return fmt.Sprintf("%d%% of what was sent was read from it (%s of %s); %s written to it", read*100/all, look.Short(read), look.Short(all), look.Short(written))
-}
-
-// bar draws how much of the window something takes.
-func bar(l look.Look, p api.Portion, used int64) styled.Line {
-	const room = 20
-	share := int64(0)
-	if used > 0 {
-		share = p.Tokens * 100 / used
-	}
-	full := int(min(room, (share*room+99)/100))
-	name := styled.Plain(fmt.Sprintf("%s (%d)", l.Say.Word(styled.OneLine(p.Name)), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
-	return styled.Join(name, styled.Line{
-		{Text: strings.Repeat(l.Glyph("█", "#"), full), Style: l.FG(theme.Primary)},
-		{Text: strings.Repeat(l.Glyph("░", "."), room-full), Style: l.FG(theme.Border)},
-		{Text: fmt.Sprintf(" %3d%% %7s", share, look.Short(p.Tokens)), Style: l.FG(theme.Muted)},
 	})
 }

@@ -20,6 +20,7 @@ import (
 type Host interface {
 	dialog.Host
 	Session() lathe.Session // on screen
+	Used() (tokens, window int64)
 }
 
 // Choice is what answers next: the agent and the model that the person chose, and

@@ -114,10 +114,34 @@ func (c *Choice) modelFoot(l look.Look, id string) styled.Line {
 	if m.Context > 0 {
 		facts = append(facts, "window "+look.Short(int64(m.Context)))
 	}
+	if m.Output > 0 {
+		facts = append(facts, "answers up to "+look.Short(int64(m.Output)))
+	}
 	if len(m.Variants) > 0 {
 		facts = append(facts, "variants "+strings.Join(m.Variants, ", "))
 	}
+	facts = append(facts, c.switching(m)...)
+	for i, f := range facts {
+		facts[i] = l.T(f)
+	}
 	return styled.Plain(styled.OneLine(strings.Join(facts, l.Glyph(" · ", ", "))), l.FG(theme.Muted))
+}
+
+// switching says what it costs to go on with another model: all of the window is sent to it anew,
+// since its provider has none of it in a cache.
+func (c *Choice) switching(m api.Model) []string {
+	used, _ := c.host.Used()
+	if used <= 0 || plain(m.Ref()) == plain(c.Current()) {
+		return nil
+	}
+	if m.Context > 0 && used > int64(m.Context) {
+		return []string{fmt.Sprintf("%s tokens of this session do not fit: it compacts them first", look.Short(used))}
+	}
+	price := max(m.Price.Input, m.Price.CacheWrite)
+	if m.Price == (lathe.Prices{}) {
+		return []string{fmt.Sprintf("switching sends %s tokens uncached, at an unknown price", look.Short(used))}
+	}
+	return []string{fmt.Sprintf("switching sends %s tokens uncached: %s", look.Short(used), lathe.Prices{Input: price}.Cost(lathe.Tokens{Input: used}))}
 }
 
 // VariantList offers the variants of the model that answers next.
