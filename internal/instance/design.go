@@ -22,25 +22,31 @@ type AgentDraft struct {
 // maxDraft bounds what is read of the model's answer.
 const maxDraft = 256 << 10
 
-// DesignAgent asks a model to design an agent from a description. The built-in
-// models that need no provider cannot do this; the error says so.
-func (i *Instance) DesignAgent(ctx context.Context, ref lathe.ModelRef, description string) (AgentDraft, error) {
-	var d AgentDraft
-	if ref.IsZero() {
-		def, _, err := i.Models.Default(ctx)
-		if err != nil {
-			return d, err
-		}
-		ref = def
+// DesignModel returns the model that is to design an agent: the one of that name, or the
+// default one. The built-in models that need no provider cannot do this; the error says so.
+func (i *Instance) DesignModel(ctx context.Context, name string) (m *provider.Model, err error) {
+	var ref lathe.ModelRef
+	if name != "" {
+		ref, err = i.Models.ParseRef(name)
+	} else {
+		ref, _, err = i.Models.Default(ctx)
 	}
-	m, err := i.Models.Get(ref)
+	if err == nil {
+		m, err = i.Models.Get(ref)
+	}
 	if err != nil {
-		return d, err
+		return nil, err
 	}
 	if m.Protocol == provider.ProtocolBuiltin && ref.Provider == "offline" {
-		return d, lathe.Errorf(lathe.CodeInvalid, "write the agent's prompt with --prompt, or connect a model: lathe auth login",
+		return nil, lathe.Errorf(lathe.CodeInvalid, "write the agent's prompt with --prompt, or connect a model: lathe auth login",
 			"no language model is connected that could design an agent")
 	}
+	return m, nil
+}
+
+// DesignAgent asks a model to design an agent from a description, and returns what it used
+// for that, with an error too.
+func (i *Instance) DesignAgent(ctx context.Context, m *provider.Model, description string) (d AgentDraft, used lathe.Tokens, err error) {
 	taken := make([]string, len(i.Agents.All()))
 	for n, a := range i.Agents.All() {
 		taken[n] = a.Name
@@ -55,13 +61,19 @@ func (i *Instance) DesignAgent(ctx context.Context, ref lathe.ModelRef, descript
 	var text strings.Builder
 	for ev, err := range m.LLM.Stream(ctx, req) {
 		if err != nil {
-			return d, fmt.Errorf("design an agent with %s: %w", ref, err)
+			return d, used, fmt.Errorf("design an agent with %s: %w", m.Ref, err)
 		}
-		if t, ok := ev.(llm.TextDelta); ok && text.Len() < maxDraft {
-			text.WriteString(t.Text)
+		switch ev := ev.(type) {
+		case llm.TextDelta:
+			if text.Len() < maxDraft {
+				text.WriteString(ev.Text)
+			}
+		case llm.Finish:
+			used = m.Tokens(ev.Usage)
 		}
 	}
-	return readDraft(text.String())
+	d, err = readDraft(text.String())
+	return d, used, err
 }
 
 // readDraft finds the JSON object in an answer, which may be fenced or follow words.

@@ -46,7 +46,7 @@ func (c gear) agents() (any, error) {
 
 // draftAgent lets a model design an agent.
 func (c gear) draftAgent() (any, error) {
-	inst, _, err := c.instance()
+	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,7 @@ func (c gear) draftAgent() (any, error) {
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}
-	var ref lathe.ModelRef
-	if in.Model != "" {
-		if ref, err = inst.Models.ParseRef(in.Model); err != nil {
-			return nil, err
-		}
-	}
-	draft, err := inst.DesignAgent(c.ctx(), ref, in.Description)
-	return api.AgentDraft(draft), err
+	return c.s.opts.Service.Designs.Agent(c.ctx(), dir, in.Model, in.Description)
 }
 
 func (c gear) commands() (any, error) {

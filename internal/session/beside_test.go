@@ -31,7 +31,7 @@ func (p *play) beside() map[string]int64 {
 	return out
 }
 
-// A title and what is learned of corrections are counted, for statistics and budgets.
+// A title, what is learned of corrections and an agent that a model designs are counted, for statistics and budgets.
 func TestBesideIsCounted(t *testing.T) {
 	p := budgeted(t, `{"day": {"tokens": 45}}`, func(*llm.Request) say { return say{text: "Done."} })
 	p.replies()
@@ -68,6 +68,23 @@ func TestBesideIsCounted(t *testing.T) {
 	}
 	if got := limitOf(t, p.prompt(p.titled(), session.Prompt{}, "and more").Failure); got.Limit != "tokens" {
 		t.Errorf("ended with %+v", got)
+	}
+}
+
+// What a model is asked to design an agent is counted, also when its answer is of no use, and
+// it is not asked where nothing of the budget is left.
+func TestDesignOfAnAgentIsCounted(t *testing.T) {
+	p := budgeted(t, `{"day": {"tokens": 22}}`, func(*llm.Request) say { return say{text: "Done."} })
+	for range 2 {
+		if _, err := p.svc.Designs.Agent(t.Context(), p.dir, "script/x", "finds races"); lathe.CodeOf(err) != lathe.CodeProvider {
+			t.Errorf("an answer that is no agent: %v", err)
+		}
+	}
+	if _, err := p.svc.Designs.Agent(t.Context(), p.dir, "script/x", "finds races"); lathe.CodeOf(err) != lathe.CodeLimit {
+		t.Errorf("with nothing left: %v", err)
+	}
+	if diff := cmp.Diff(map[string]int64{"agent create": 22}, p.beside()); diff != "" {
+		t.Errorf("beside the answers (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,15 +8,12 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/learn"
 	"lathe/internal/llm"
 	"lathe/internal/order"
 	"lathe/internal/provider"
 	"lathe/internal/store"
-	"lathe/internal/tool"
-	"lathe/internal/turn"
 	"lathe/internal/undo"
 )
 
@@ -63,7 +60,7 @@ func (l *Lessons) Propose(ctx context.Context, dir string, in api.LessonRequest)
 	if err != nil {
 		return out, err
 	}
-	if f := l.affords(ctx, inst, dir, m); f != nil {
+	if f := affordsBeside(ctx, l.s, inst, m); f != nil {
 		return out, f
 	}
 	known := knownInstructions(inst)
@@ -146,20 +143,6 @@ func lessonModel(ctx context.Context, inst *instance.Instance, name string, last
 			"this needs a language model, and the offline guide is none")
 	}
 	return inst.Models.Get(ref)
-}
-
-// affords returns why the configured budgets of the day and the project allow no request.
-func (l *Lessons) affords(ctx context.Context, inst *instance.Instance, dir string, m *provider.Model) error {
-	beside := newRunner(l.s, lathe.Session{ID: l.s.opts.IDs.Session(), ProjectID: inst.Project.ID, Directory: dir, Created: l.s.opts.Now()}, inst)
-	p := newPurse(beside, &turn.Spent{})
-	if p == nil {
-		return nil
-	}
-	p.budget.Session = config.Allowance{}
-	if f := p.check(ctx, m, func(context.Context, tool.Request) error { return errOverBudget }); f != nil {
-		return lathe.Errorf(lathe.CodeLimit, "see what is used with: lathe context", "%s", f.Error())
-	}
-	return nil
 }
 
 // knownInstructions returns the instructions that the model of a session sees anyway.

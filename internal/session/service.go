@@ -59,6 +59,7 @@ type Service struct {
 	Turns     *Turns           // the turns running in this process
 	Helpers   *Helpers         // subagents that work beside their callers
 	Lessons   *Lessons         // proposes lines for a project's instructions
+	Designs   *Designs         // lets models design agents
 	Notes     *Notes           // what a person noted about sessions
 	Modes     *Modes           // how much sessions ask before something is done
 
@@ -100,7 +101,7 @@ func New(o Options) *Service {
 	s.Questions = &Questions{writer: o.Writer, ids: o.IDs}
 	s.Importer, s.Editor, s.Undo, s.Diffs = &Importer{s}, &Editor{s}, &Undo{s}, &Diffs{s}
 	s.Modes, s.Notes = &Modes{s: s}, &Notes{s: s}
-	s.Windows, s.Turns, s.Helpers, s.Lessons = &Windows{s}, &Turns{s}, &Helpers{s}, &Lessons{s}
+	s.Windows, s.Turns, s.Helpers, s.Lessons, s.Designs = &Windows{s}, &Turns{s}, &Helpers{s}, &Lessons{s}, &Designs{s}
 	s.Projects = project.New(project.Options{Sessions: s, Instances: s.Instances, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Instances: s.Instances, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
