@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,13 +67,7 @@ func newRig(t *testing.T, capabilities string, options ...func(*Options)) *rig {
 	home := filepath.Join(top, "home")
 	write(t, filepath.Join(r.dir, "a.txt"), "hello\nworld\n")
 	write(t, filepath.Join(home, ".keep"), "")
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "first"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = r.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	enginetest.Repository(t, r.dir, home)
 	file := filepath.Join(top, "model.script")
 	r.script = func(text string) { write(t, file, text) }
 	r.script("text Done.\n")

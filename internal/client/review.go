@@ -30,7 +30,7 @@ func (c sessions) PreviewRevert(ctx context.Context, id lathe.SessionID, m lathe
 	if err := plausible(id); err != nil {
 		return api.Reverted{}, err
 	}
-	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/review/revert", url.Values{"message": {string(m)}}, plain[api.Reverted])
+	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/revert/preview", api.Revert{MessageID: m}, plain[api.Reverted])
 }
 
 // TakeBack takes changes of one prompt back and keeps what came after them.

@@ -6,7 +6,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/undo"
 )
 
 // reviews answers what a person asks who looks through a session's changes.
@@ -17,7 +16,6 @@ func reviewRoutes() []route {
 	return []route{
 		{http.MethodGet, path, on(reviews.list), ""},
 		{http.MethodGet, path + "/between", on(reviews.between), ""},
-		{http.MethodGet, path + "/revert", on(reviews.preview), ""},
 		{http.MethodPost, path + "/take-back", on(reviews.takeBack), ""},
 	}
 }
@@ -36,16 +34,6 @@ func (c reviews) between() (any, error) {
 		return nil, err
 	}
 	return c.s.opts.Service.Undo.Between(c.ctx(), sess.ID, lathe.MessageID(c.query("from")), lathe.MessageID(c.query("to")))
-}
-
-// preview answers what a revert would change and what it would keep.
-func (c reviews) preview() (any, error) {
-	sess, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.s.opts.Service.Undo.Preview(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: lathe.MessageID(c.query("message"))})
-	return encodeReverted(out).Reverted, err
 }
 
 func (c reviews) takeBack() (any, error) {

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/client"
 )
 
 // TestTimeline lists what each prompt changed, and tells what undoing would leave as it
@@ -58,6 +61,15 @@ func TestTimeline(t *testing.T) {
 	if changed := preview["changed"].([]any); len(changed) != 1 || filepath.Base(changed[0].(string)) != "first.txt" || len(kept) != 1 ||
 		filepath.Base(kept[0].(map[string]any)["path"].(string)) != "second.txt" || kept[0].(map[string]any)["reason"] == "" {
 		t.Errorf("the preview: %v", preview)
+	}
+	c, err := client.New(client.Options{URL: r.url, Dir: r.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	told, err := c.PreviewRevert(t.Context(), lathe.SessionID(strings.TrimPrefix(id, "/session/")), lathe.MessageID(ids[0]))
+	if err != nil || len(told.Changed) != 1 || len(told.Kept) != 1 {
+		t.Errorf("the preview for a face: %+v, %v", told, err)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "first.txt")); err != nil {
 		t.Errorf("the preview changed something: %v", err)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -96,15 +95,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	} {
 		write(t, filepath.Join(top, name), text)
 	}
-	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "first"},
-	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	enginetest.Repository(t, dir, home)
 	env := map[string]string{"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH")}
 	paths, err := config.DefaultPaths(func(k string) string { return env[k] })
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -80,13 +79,7 @@ func newPlay(t *testing.T, files map[string]string, answer func(*llm.Request) sa
 			t.Fatal(err)
 		}
 	}
-	for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "first"}} {
-		cmd := exec.Command("git", a...)
-		cmd.Dir, cmd.Env = p.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_NOSYSTEM=1"}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", a, err, out)
-		}
-	}
+	enginetest.Repository(p.t, p.dir, p.home)
 	return p
 }
 

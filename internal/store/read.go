@@ -73,24 +73,6 @@ type MessageFilter struct {
 	Limit  int   // at most this many
 }
 
-// Beside is what other sessions did at the time of an answer.
-type Beside struct {
-	// Answer is the newest answer of the requested session, if there may be others.
-	// Messages have only the parts that say what was done to files: tool calls,
-	// trees and patches.
-	Answer lathe.Message
-	// Others are answers given at the same time or later.
-	Others []Neighbour
-	// More means that there are more than those returned.
-	More bool
-}
-
-// Neighbour is an answer of another session.
-type Neighbour struct {
-	Directory string // of the session
-	lathe.Message
-}
-
 // ProjectReader reads projects and what people approved in them.
 type ProjectReader interface {
 	// Project returns a project, or [ErrNotFound].

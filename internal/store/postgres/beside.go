@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -10,14 +9,6 @@ import (
 	"lathe"
 	"lathe/internal/store"
 	"lathe/internal/store/codec"
-)
-
-const (
-	// maxBeside bounds the answers that Beside reads.
-	maxBeside = 500
-	// maxBefore is how many messages earlier an answer may be and still have
-	// overlapped with another, unless it is still open.
-	maxBefore = 300
 )
 
 // Beside implements [store.MessageReader].
@@ -33,23 +24,8 @@ func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out stor
 		if err != nil || len(others) == 0 {
 			return err
 		}
-		if out.Answer, err = v.changing(session, n); err != nil {
-			return err
-		}
-		if out.More = len(others) > maxBeside; out.More {
-			others = others[:maxBeside]
-		}
-		for _, o := range others {
-			m, err := v.changing(o.session, o.n)
-			if errors.Is(err, store.ErrNotFound) {
-				continue // of a kind this version does not know
-			}
-			if err != nil {
-				return err
-			}
-			out.Others = append(out.Others, store.Neighbour{Directory: o.directory, Message: m})
-		}
-		return nil
+		all := func(store.Near, lathe.Message) bool { return true } // the query knows when an answer ended
+		return out.Read(store.Near{Session: session, N: n}, others, v.changing, all)
 	})
 	if err != nil {
 		return out, fmt.Errorf("what was done beside session %s: %w", session, err)
@@ -58,8 +34,8 @@ func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out stor
 }
 
 // changing reads an answer with the parts that concern files.
-func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error) {
-	found, err := v.load(session, `m.n = $2 AND m.role = '`+codec.RoleAssistant+`'`, n,
+func (v *view) changing(at store.Near) (lathe.Message, error) {
+	found, err := v.load(at.Session, `m.n = $2 AND m.role = '`+codec.RoleAssistant+`'`, at.N,
 		` AND kind IN ('`+codec.KindTool+`', '`+codec.KindStepStart+`', '`+codec.KindStepFinish+`', '`+codec.KindSnapshot+`', '`+codec.KindPatch+`')`)
 	if err == nil && len(found.messages) == 0 {
 		err = store.ErrNotFound
@@ -70,18 +46,12 @@ func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error)
 	return found.messages[0], nil
 }
 
-type neighbour struct {
-	session   lathe.SessionID
-	directory string
-	n         int64
-}
-
 // neighbours finds the answers of other sessions of the project that began after one,
 // are open, or ended after it began.
-func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neighbour, err error) {
+func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []store.Near, err error) {
 	err = v.rows(func(row pgx.Row) error {
-		var o neighbour
-		err := row.Scan(&o.session, &o.directory, &o.n)
+		var o store.Near
+		err := row.Scan(&o.Session, &o.Directory, &o.N)
 		out = append(out, o)
 		return err
 	}, `WITH RECURSIVE
@@ -95,6 +65,6 @@ func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neig
 		SELECT o.id, o.directory, m.n FROM near JOIN message m ON m.n = near.n JOIN session o ON o.n = m.session
 		WHERE m.role = '`+codec.RoleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = $1) AND o.id NOT IN (SELECT id FROM family)
 			AND (m.n > $3 OR m.open OR m.completed > $4)
-		ORDER BY m.n DESC LIMIT $6`, string(session), maxDepth, n, created, maxBefore, maxBeside+1)
+		ORDER BY m.n DESC LIMIT $6`, string(session), maxDepth, n, created, store.MaxBefore, store.MaxBeside+1)
 	return out, err
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"lathe"
@@ -11,18 +10,7 @@ import (
 	"lathe/internal/store/codec"
 )
 
-const (
-	// maxBeside bounds the answers that Beside reads.
-	maxBeside = 500
-	// maxBefore is how many messages earlier an answer may be and still have
-	// overlapped with another, unless it is still open.
-	maxBefore = 300
-)
-
-// Beside returns the newest answer of a session, and what other sessions of its
-// project have answered since that began, or were still answering. A session's
-// subagents and its parents do not count as others. Messages that were copied
-// or imported since then count from when they were made.
+// Beside implements [store.MessageReader].
 func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
 	err = s.read(ctx, func(v *view) error {
 		var own, n, created int64
@@ -34,30 +22,14 @@ func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out stor
 		if alone, err := v.alone(own, n, created); err != nil || alone {
 			return err
 		}
-		if out.Answer, err = v.changing(session, n); err != nil {
-			return err
-		}
 		others, err := v.neighbours(session, n, created)
 		if err != nil {
 			return err
 		}
-		if out.More = len(others) > maxBeside; out.More {
-			others = others[:maxBeside]
-		}
-		for _, o := range others {
-			m, err := v.changing(o.session, o.n)
-			if errors.Is(err, store.ErrNotFound) {
-				continue // of a kind this version does not know
-			}
-			if err != nil {
-				return err
-			}
+		return out.Read(store.Near{Session: session, N: n}, others, v.changing, func(o store.Near, m lathe.Message) bool {
 			a := m.Info.(*lathe.Assistant)
-			if o.n > n || a.Completed.IsZero() || a.Completed.After(out.Answer.Created) {
-				out.Others = append(out.Others, store.Neighbour{Directory: o.directory, Message: m})
-			}
-		}
-		return nil
+			return o.N > n || a.Completed.IsZero() || a.Completed.After(out.Answer.Created)
+		})
 	})
 	if err != nil {
 		return out, fmt.Errorf("what was done beside session %s: %w", session, err)
@@ -76,14 +48,14 @@ func (v *view) alone(session, n, created int64) (alone bool, err error) {
 		AND NOT EXISTS (SELECT 1 FROM message INDEXED BY message_open WHERE open = 1 AND session <> :session)
 		AND NOT EXISTS (SELECT 1 FROM (SELECT session, role, data FROM message WHERE n < :n ORDER BY n DESC LIMIT :before)
 			WHERE session <> :session AND role = '`+codec.RoleAssistant+`' AND `+ended+`)`,
-		sql.Named("session", session), sql.Named("n", n), sql.Named("created", created), sql.Named("before", maxBefore)).Scan(&alone)
+		sql.Named("session", session), sql.Named("n", n), sql.Named("created", created), sql.Named("before", store.MaxBefore)).Scan(&alone)
 	return alone, err
 }
 
 // changing reads an answer with the parts that concern files.
-func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error) {
+func (v *view) changing(at store.Near) (lathe.Message, error) {
 	var l loader
-	err := v.load(&l, session, `m.n = ?2 AND m.role = '`+codec.RoleAssistant+`'`, n,
+	err := v.load(&l, at.Session, `m.n = ?2 AND m.role = '`+codec.RoleAssistant+`'`, at.N,
 		` AND kind IN ('`+codec.KindTool+`', '`+codec.KindStepStart+`', '`+codec.KindStepFinish+`', '`+codec.KindSnapshot+`', '`+codec.KindPatch+`')`)
 	if err == nil && len(l.messages) == 0 {
 		err = store.ErrNotFound
@@ -94,17 +66,11 @@ func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error)
 	return l.messages[0], nil
 }
 
-type neighbour struct {
-	session   lathe.SessionID
-	directory string
-	n         int64
-}
-
 // neighbours finds the answers of other sessions that began after one, are open, or
 // ended after it began, and some more where that is not obvious. The order of the
 // joins is fixed by hand, because the store has no statistics: it may hold
 // thousands of sessions.
-func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neighbour, err error) {
+func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []store.Near, err error) {
 	rows, err := v.query(`WITH RECURSIVE
 		up (id, parent, depth) AS (SELECT id, parent, 0 FROM session WHERE id = :session UNION ALL
 			SELECT s.id, s.parent, depth + 1 FROM up JOIN session s ON s.id = up.parent WHERE up.parent <> '' AND depth < :depth),
@@ -118,14 +84,14 @@ func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neig
 			AND (m.n > :n OR m.open = 1 OR (SELECT `+ended+` FROM message WHERE n = m.n))
 		ORDER BY m.n DESC LIMIT :limit`,
 		sql.Named("session", session), sql.Named("depth", maxDepth), sql.Named("n", n), sql.Named("created", created),
-		sql.Named("before", maxBefore), sql.Named("limit", maxBeside+1))
+		sql.Named("before", store.MaxBefore), sql.Named("limit", store.MaxBeside+1))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var o neighbour
-		if err := rows.Scan(&o.session, &o.directory, &o.n); err != nil {
+		var o store.Near
+		if err := rows.Scan(&o.Session, &o.Directory, &o.N); err != nil {
 			return nil, err
 		}
 		out = append(out, o)
