@@ -40,8 +40,8 @@ func Weigh(in Input, k *tokens.Correction) api.Window {
 			w.Counted = a.Tokens.Total()
 		}
 	}
-	w.Usable, w.Frees = in.Usable, freed(in, view, k)
 	t.finish(&w, func(n int64) lathe.Money { return in.Model.Cost(lathe.Tokens{Input: n}) })
+	w.Usable, w.Frees = in.Usable, min(w.Used, freed(in, view, k))
 	w.Cost, w.CostCached = in.Model.Cost(lathe.Tokens{Input: w.Used}), in.Model.Cost(lathe.Tokens{CacheRead: w.Used})
 	w.Fresh, w.Cached = w.Cost.String(), w.CostCached.String()
 	return w

@@ -16,8 +16,8 @@ func TestWeighFrees(t *testing.T) {
 	said := func(text string) lathe.Message {
 		return lathe.Message{Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: text}}}}
 	}
-	history := []lathe.Message{said(strings.Repeat("old words ", 400)), said("new words")}
-	keep := 50
+	history := []lathe.Message{said(strings.Repeat("old words ", 400)), said(strings.Repeat("new words ", 100))}
+	keep := 400
 	in := Input{Model: &provider.Model{}, History: history, Usable: 100_000, Compact: compact.Settings{PreserveRecentTokens: &keep}}
 	w := Weigh(in, &tokens.Correction{})
 	if w.Frees < 400 || w.Frees >= w.Used {
