@@ -150,6 +150,9 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 			out.Tag, out.Message, out.Session = n.name, e.Msg, r.PathValue("sessionID")
 		}
 		return n.status, out
+	case errors.Is(err, store.ErrLost):
+		return http.StatusConflict, failure{Name: "SessionBusyError", Tag: "SessionBusyError", Message: lostText, Session: r.PathValue("sessionID"),
+			Data: failureData{Message: lostText, Hint: "try again: it is done by the server that has the session now"}}
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, failure{Name: "NotFoundError", Data: failureData{Message: "Resource not found"}}
 	case errors.Is(err, turn.ErrAborted):
@@ -164,6 +167,8 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	}}
 }
 
+const lostText = "another lathe has taken the session over, because this one was not heard of for too long; nothing was stored"
+
 // fail sends an error. A caller in the same process gets the error itself.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if in, ok := w.ResponseWriter.(interface{ Fail(error) }); ok {
@@ -174,8 +179,11 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		return
 	}
 	status, body := s.describe(r, w.id, err)
-	if lathe.CodeOf(err) == lathe.CodeUnavailable {
+	switch {
+	case lathe.CodeOf(err) == lathe.CodeUnavailable:
 		w.Header().Set("Retry-After", "5")
+	case errors.Is(err, store.ErrLost):
+		w.Header().Set("Retry-After", "1")
 	}
 	if status == http.StatusInternalServerError && context.Cause(r.Context()) == nil {
 		s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", err)

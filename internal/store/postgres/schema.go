@@ -42,7 +42,7 @@ func (c *core) upgrade(ctx context.Context) error {
 	if _, err := b.conn.Exec(ctx, lockSchema); err != nil {
 		return fmt.Errorf("lock the database %s for migration: %w", c.where, err)
 	}
-	if v, err = c.version(ctx); err != nil || v >= schema { // another server was first
+	if v, err = b.version(ctx); err != nil || v >= schema { // another server was first
 		return err
 	}
 	if err := c.migrate(ctx, b.conn.Conn().PgConn(), v); err != nil {
@@ -66,6 +66,16 @@ func (c *core) version(ctx context.Context) (v int64, err error) {
 		return 0, fmt.Errorf("read the schema of the database %s: %w", c.where, err)
 	}
 	return v, nil
+}
+
+// version is [core.version] within a transaction, which a missing table must not end; there
+// may be no second connection to ask on.
+func (b begun) version(ctx context.Context) (v int64, err error) {
+	var there bool
+	if err := b.conn.QueryRow(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	return v, b.conn.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&v)
 }
 
 // versionTable is where goose, and lathe after it, notes what was applied.

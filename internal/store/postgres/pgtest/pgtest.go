@@ -24,7 +24,9 @@ type Server struct {
 	dir  string // with data and socket
 	bin  string
 	user *identity // whom it runs as; nil: as this process
+	from *Server   // whose replica it is; nil: of none
 	proc *exec.Cmd
+	most int       // size of the largest file that it may write, in blocks of 512 bytes; 0: any
 	life io.Closer // what a janitor waits for to end the server and remove the directory
 }
 
@@ -93,6 +95,31 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// StartFull is Start of a server whose files cannot grow beyond 16 MiB: like a full disk, once
+// a table has as much.
+func StartFull(t testing.TB) *Server {
+	t.Helper()
+	s, err := start(func(s *Server) { s.most = 16<<20/512 + 8 }) // segments of the log have 16 MiB; a page does not fit into the rest
+	s = s.or(t, err)
+	t.Cleanup(s.Remove)
+	return s
+}
+
+// Replica returns a server that follows this one, until it is promoted.
+func (s *Server) Replica(t testing.TB) *Server {
+	t.Helper()
+	r, err := start(func(r *Server) { r.from = s })
+	r = r.or(t, err)
+	t.Cleanup(r.Remove)
+	return r
+}
+
+// Promote makes a replica a primary, and returns when it is one.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.Exec(t, `SELECT pg_promote()`)
+}
+
 // errNone means that there is no PostgreSQL on this machine.
 var errNone = errors.New("PostgreSQL is not installed here (Debian: postgresql)")
 
@@ -127,8 +154,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func start() (s *Server, err error) {
+func start(change ...func(*Server)) (s *Server, err error) {
 	s = &Server{}
+	for _, c := range change {
+		c(s)
+	}
 	if s.bin, err = programs(); err != nil {
 		return nil, err
 	}
@@ -145,12 +175,15 @@ func start() (s *Server, err error) {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	init := s.command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "lathe", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if s.from != nil {
+		init = s.command(filepath.Join(s.bin, "pg_basebackup"), "-D", s.data(), "-d", s.from.URL(), "-R", "-c", "fast", "--no-sync")
+	}
 	if out, err := init.CombinedOutput(); err != nil {
 		s.Remove()
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+		return nil, fmt.Errorf("%s: %w: %s", filepath.Base(init.Path), err, out)
 	}
 	// A guest needs a password, everybody else is let in.
-	hba := []byte("local all guest scram-sha-256\nlocal all all trust\n")
+	hba := []byte("local all guest scram-sha-256\nlocal all all trust\nlocal replication all trust\n")
 	err = os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), hba, 0o600)
 	if err == nil {
 		err = s.run()
@@ -186,8 +219,12 @@ func (s *Server) command(path string, args ...string) *exec.Cmd {
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
-	s.proc = s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")
+	program := []string{filepath.Join(s.bin, "postgres")}
+	if s.most > 0 {
+		program = []string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$0" "$@"`, s.most), program[0]}
+	}
+	s.proc = s.command(program[0], append(program[1:], "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")...)
 	// No goroutine of ours outlives the tests: a file takes what it says, and Stop waits.
 	says, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
