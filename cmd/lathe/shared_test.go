@@ -20,9 +20,10 @@ import (
 
 // peer is one of several servers on one database.
 type peer struct {
-	w    *world
-	url  string
-	kill func()
+	w     *world
+	url   string
+	token string // of a person; "" where people have no names
+	kill  func()
 }
 
 // peer starts a server with a home of its own, as on another machine.
@@ -84,21 +85,33 @@ func (p *peer) address(path string) string {
 // call makes a request, which has to succeed.
 func (p *peer) call(method, path, body string) []byte {
 	p.w.t.Helper()
+	status, out := p.try(method, path, body)
+	if status/100 != 2 {
+		p.w.t.Fatalf("%s %s: %d %s", method, path, status, out)
+	}
+	return out
+}
+
+// try is call for a request that may be refused.
+func (p *peer) try(method, path, body string) (status int, out []byte) {
+	p.w.t.Helper()
 	req, err := http.NewRequestWithContext(p.w.t.Context(), method, p.address(path), strings.NewReader(body))
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	out, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode/100 != 2 {
-		p.w.t.Fatalf("%s %s: %s %v %s", method, path, res.Status, err, out)
+	if out, err = io.ReadAll(res.Body); err != nil {
+		p.w.t.Fatal(err)
 	}
-	return out
+	return res.StatusCode, out
 }
 
 // listen returns the events of a server as they come, each as its JSON.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,6 +208,51 @@ func TestKilledTurnGoesOn(t *testing.T) {
 			accepted(t, model)
 		})
 	}
+}
+
+// A session that a worker makes for a person belongs to that person, and so does what is
+// queued; an ask in it is answered by nobody else.
+func TestPeopleAndWorkers(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo asked","description":"ask"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Text("answered")}},
+	})
+	token := func(name string) string {
+		t.Helper()
+		cmd := w.command("user", "add", name)
+		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	ann, bob := token("ann"), token("bob")
+	w.worker("worker", store)
+	front := w.peer("front", store, "--workers-only")
+	other := *front
+	front.token, other.token = ann, bob
+	id := front.session(askBash)
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go"))
+	var asks []struct{ ID string }
+	waitFor(t, func() bool {
+		return json.Unmarshal(front.call("GET", "/permission", ""), &asks) == nil && len(asks) > 0
+	})
+	if state := string(other.call("GET", "/lathe/workers", "")); !strings.Contains(state, `"person":"ann"`) {
+		t.Errorf("the workers are %s", state)
+	}
+	reply := "/permission/" + asks[0].ID + "/reply"
+	for _, path := range []string{reply, "/session/" + id + "/abort", "/session/" + id + "/prompt_async"} {
+		if status, out := other.try("POST", path, `{"reply":"once","parts":[]}`); status != http.StatusForbidden || !strings.Contains(string(out), "belongs to ann") {
+			t.Errorf("%s of somebody else: %d %s", path, status, out)
+		}
+	}
+	front.call("POST", reply, `{"reply":"once"}`)
+	waitFor(t, func() bool { return strings.Contains(string(other.call("GET", "/session/"+id+"/message", "")), "answered") })
+	accepted(t, model)
 }
 
 // waitFor waits until something that another process does is done.

@@ -33,7 +33,7 @@ func commands() []command {
 		{"agents", manage.NewAgents}, {"auth", manage.NewAuth}, {"commands", manage.NewCommands}, {"config", manage.NewConfig},
 		{"learn", manage.NewLearn}, {"lsp", manage.NewLSP}, {"mcp", manage.NewMCP}, {"models", manage.NewModels},
 		{"permissions", manage.NewPermissions}, {"plugin", newPlugin}, {"trust", manage.NewTrust}, {"worktree", manage.NewWorktree}, {"workers", manage.NewWorkers},
-		{"db", data.NewDB}, {"doctor", data.NewDoctor}, {"version", newVersion},
+		{"db", data.NewDB}, {"doctor", data.NewDoctor}, {"user", data.NewUser}, {"audit", data.NewAudit}, {"version", newVersion},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/people"
 	"lathe/internal/store"
 )
 
@@ -191,12 +192,12 @@ func (a *away) queue(w store.Work) error {
 		return err
 	}
 	path, own := segments(a.r)
-	w.Once = path[2] == "summarize"
+	w.Once, w.Person = path[2] == "summarize", people.From(a.r.Context())
 	body, message, err := withMessageID(body)
 	if err != nil {
 		return err
 	}
-	if w.Body, err = json.Marshal(request{a.r.Method, a.r.URL.RequestURI(), passed(a.r.Header), body}); err != nil {
+	if w.Body, err = json.Marshal(letter(a.r, body)); err != nil {
 		return err
 	}
 	ctx := a.r.Context()

@@ -20,6 +20,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/people"
 	"lathe/internal/store"
 )
 
@@ -110,6 +111,9 @@ func subjectOf(r *http.Request) subject {
 	return subject{}
 }
 
+// Changes returns the session that a request would change, or "".
+func (f *Forwarder) Changes(r *http.Request) lathe.SessionID { return f.sessionOf(r) }
+
 // sessionOf returns the session that a request would change, or "".
 func (f *Forwarder) sessionOf(r *http.Request) lathe.SessionID {
 	about := subjectOf(r)
@@ -181,7 +185,7 @@ func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner)
 	if err != nil {
 		return err
 	}
-	a, err := f.send(r.Context(), to, request{r.Method, r.URL.RequestURI(), passed(r.Header), body})
+	a, err := f.send(r.Context(), to, letter(r, body))
 	if err != nil {
 		return err
 	}
@@ -223,7 +227,7 @@ func (f *Forwarder) Gather(r *http.Request) [][]byte {
 	var wg sync.WaitGroup
 	for i, to := range others {
 		wg.Go(func() {
-			a, err := f.send(ctx, to, request{http.MethodGet, r.URL.RequestURI(), passed(r.Header), nil})
+			a, err := f.send(ctx, to, request{Method: http.MethodGet, URI: r.URL.RequestURI(), Header: passed(r.Header), Person: people.From(r.Context())})
 			switch {
 			case err != nil:
 				f.o.Log.Warn("another server did not answer", "server", to.Name, "err", err)
@@ -241,6 +245,7 @@ type request struct {
 	Method, URI string
 	Header      http.Header
 	Body        []byte
+	Person      string `json:",omitempty"` // who asks
 }
 
 // answer is what the other server answers.
@@ -248,6 +253,11 @@ type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+}
+
+// letter is a request as it is sent to another server.
+func letter(r *http.Request, body []byte) request {
+	return request{r.Method, r.URL.RequestURI(), passed(r.Header), body, people.From(r.Context())}
 }
 
 func (a answer) write(w http.ResponseWriter) {
@@ -291,8 +301,8 @@ func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status
 }
 
 // done does what a letter asks for, and returns the answer as it is sent.
-func (f *Forwarder) done(ctx context.Context, letter []byte) (out []byte, status int) {
-	a, err := f.do(ctx, letter)
+func (f *Forwarder) done(ctx context.Context, body []byte) (out []byte, status int) {
+	a, err := f.do(ctx, body)
 	if err != nil {
 		f.o.Log.Warn("what another server asked could not be done", "err", err)
 	}
@@ -302,12 +312,12 @@ func (f *Forwarder) done(ctx context.Context, letter []byte) (out []byte, status
 	return out, a.Status
 }
 
-func (f *Forwarder) do(ctx context.Context, letter []byte) (a answer, err error) {
+func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	var in request
-	if err := json.Unmarshal(letter, &in); err != nil {
+	if err := json.Unmarshal(body, &in); err != nil {
 		return a, err
 	}
-	r, err := http.NewRequestWithContext(ctx, in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
+	r, err := http.NewRequestWithContext(people.With(ctx, in.Person), in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
 	if err != nil {
 		return a, err
 	}

@@ -181,7 +181,7 @@ func (c *call) dir() (string, error) {
 		}
 	}
 	if dir == "" {
-		return c.s.opts.Dir, nil
+		return c.s.opts.Dir, c.mayUse(c.s.opts.Dir)
 	}
 	return c.place(dir)
 }

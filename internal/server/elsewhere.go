@@ -21,6 +21,8 @@ type Elsewhere interface {
 	// Gather sends a request that only reads to all the others, and returns what those
 	// answer that can. The request has no body.
 	Gather(r *http.Request) [][]byte
+	// Changes returns the session that a request would change, or "". It knows that of asks.
+	Changes(r *http.Request) lathe.SessionID
 	// Offered reports whether a directory is not here, but with a worker.
 	Offered(ctx context.Context, dir string) bool
 }

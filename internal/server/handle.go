@@ -66,7 +66,17 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // admit lets a request through the gate to its route.
 func (s *Server) admit(w *answer, r *http.Request) {
-	if !s.gate.Admit(w, r) || s.elsewhere(w, r) {
+	if !s.gate.Admit(w, r) {
+		return
+	}
+	if s.rights != nil {
+		var err error
+		if r, err = s.rights.admit(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	if s.elsewhere(w, r) {
 		return
 	}
 	if r.ContentLength == 0 || r.Body == http.NoBody {

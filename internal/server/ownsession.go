@@ -197,7 +197,7 @@ func (c lives) fork() (any, error) {
 		return nil, err
 	}
 	out, err := c.s.opts.Service.Fork(context.WithoutCancel(c.ctx()), sess.ID, session.ForkInput(in))
-	return ownReverted{wire.EncodeSession(out.Session), reverted(out.Files, out.Conflicts)}, err
+	return ownReverted{wire.EncodeSession(out.Session), reverted(out.Files, out.Conflicts)}, c.claim(out.Session.ID, err)
 }
 
 // move lets a session go on in another directory.

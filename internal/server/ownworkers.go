@@ -23,7 +23,7 @@ func (c workers) list() (any, error) {
 	if q == nil {
 		return out, nil
 	}
-	if c.s.opts.Password != "" { // without one, what workers offer may be worked in
+	if c.s.asks() { // without one, what workers offer may be worked in
 		if err := c.needAnywhere(); err != nil {
 			return nil, err
 		}

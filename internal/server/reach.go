@@ -24,11 +24,20 @@ type reach struct {
 	fine  map[string]bool // directories that passed
 }
 
+// asks reports whether callers have to say who they are.
+func (s *Server) asks() bool { return s.opts.Password != "" || s.rights != nil }
+
 // anywhere reports whether a request may be about any directory.
 func (c *call) anywhere() bool {
 	o := &c.s.opts
 	addr, _ := c.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return o.Trusted || addr != nil && addr.Network() == "unix" || o.Password != "" && len(o.Directories) == 0
+	switch {
+	case o.Trusted:
+		return true
+	case c.restricted():
+		return false
+	}
+	return addr != nil && addr.Network() == "unix" || c.s.asks() && len(o.Directories) == 0
 }
 
 // needAnywhere refuses information about every directory to callers who may not use them all.
@@ -42,6 +51,11 @@ func (c *call) needAnywhere() error {
 
 // mayUse says what is wrong with a directory that a request names.
 func (c *call) mayUse(dir string) error {
+	if g, named := c.granted(); named && len(g.Projects) > 0 {
+		if err := mayWorkIn(g, dir); err != nil || len(c.s.opts.Directories) == 0 {
+			return err
+		}
+	}
 	if c.anywhere() || dir == c.s.opts.Dir {
 		return nil
 	}
@@ -49,7 +63,7 @@ func (c *call) mayUse(dir string) error {
 	if err == nil && c.s.reach.allows(c.ctx(), c.s, dir, real) {
 		return nil
 	}
-	if c.offered(dir) && (c.s.opts.Password == "" || len(c.s.opts.Directories) == 0) { // to be worked in
+	if c.offered(dir) && (!c.s.asks() || len(c.s.opts.Directories) == 0) { // to be worked in
 		return nil
 	}
 	return lathe.Errorf(lathe.CodePermission,
@@ -73,7 +87,7 @@ func (a *reach) allows(ctx context.Context, s *Server, dir, real string) bool {
 	if own := s.own().open; own != "" && beneath(own, real) {
 		return true
 	}
-	if s.opts.Password != "" || !known(ctx, s, dir, real) {
+	if s.asks() || !known(ctx, s, dir, real) {
 		return false
 	}
 	a.mu.Lock()

@@ -68,6 +68,9 @@ type Options struct {
 	// Origins are web origins that may call, besides (with a password) those of
 	// this machine.
 	Origins []string
+	// Named says that people have names: a request has to come with the token of one
+	// ([store.People]), or with the password, which is an owner's.
+	Named bool
 	// Trusted says that the transport itself authenticates callers (a private
 	// unix socket, a call within the process): no Host check or password is
 	// needed.
@@ -109,6 +112,7 @@ type Server struct {
 	reach   reach
 	listing listing
 	own     func() ownPlaces
+	rights  *rights // nil: people have no names
 
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc
@@ -144,12 +148,17 @@ func New(o Options) *Server {
 		o.Heartbeat = 10 * time.Second
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	s := &Server{
-		opts: o, gate: gate.New(gate.Options{
-			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Public: pageRequest, Now: o.Now,
-		}), ctx: ctx, stop: stop,
+	s := &Server{opts: o, ctx: ctx, stop: stop,
 		patience: gate.Patience{Header: headerTimeout, Body: bodyTimeout, Idle: idleTimeout, Stall: stallTimeout},
 	}
+	admission := gate.Options{
+		User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Public: pageRequest, Now: o.Now,
+	}
+	if o.Named && !o.Trusted {
+		s.rights = &rights{s: s}
+		admission.Known = s.rights.valid
+	}
+	s.gate = gate.New(admission)
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
 	s.listing.excludes = func(dir string) []string { return s.own().excludes(dir) }
 	s.events = events.New(events.Options{

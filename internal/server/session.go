@@ -83,7 +83,7 @@ func (c sessions) create() (any, error) {
 		create.Title = *in.Title
 	}
 	sess, err := c.s.opts.Service.Create(context.WithoutCancel(c.ctx()), create)
-	return wire.EncodeSession(sess), err
+	return wire.EncodeSession(sess), c.claim(sess.ID, err)
 }
 
 func (c sessions) status() (any, error) {
@@ -208,7 +208,7 @@ func (c sessions) fork() (any, error) {
 		}
 	}
 	out, err := c.s.opts.Service.Fork(context.WithoutCancel(c.ctx()), sess.ID, session.ForkInput{MessageID: in.MessageID})
-	return wire.EncodeSession(out.Session), err
+	return wire.EncodeSession(out.Session), c.claim(out.Session.ID, err)
 }
 
 func (c sessions) revert() (any, error) {

@@ -42,6 +42,11 @@ type Store struct {
 	// of one machine.
 	Queue Queue
 	Crew  Crew
+	// People may use the servers, Belongings says whose the sessions are, and Audit what
+	// people changed; nil in a store of one machine.
+	People     People
+	Belongings Belongings
+	Audit      Audit
 }
 
 // Writer changes what is stored.

@@ -45,6 +45,7 @@ type serveOptions struct {
 	mdnsDomain   string
 	open         func(url string) // told the address of the page; may be nil
 	directories  []string         // directories that requests may name
+	named        bool             // people have tokens
 	workersOnly  bool             // no directory of this machine is worked in
 	store        string           // address of a database that several servers share
 	unused       []string         // settings that were found and are not used
@@ -188,7 +189,10 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	if err != nil {
 		return err
 	}
-	listeners, err := o.listen(ctx, password != "")
+	if o.named, err = hasPeople(ctx, a); err != nil {
+		return err
+	}
+	listeners, err := o.listen(ctx, o.asks(password))
 	if err != nil {
 		return err
 	}
@@ -206,7 +210,7 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 		defer a.Own.Add(l.Addr())()
 		listening.Go(func() { failed <- hs.Serve(l) })
 	}
-	announce(env, a, listeners, password != "")
+	announce(env, a, listeners, o.asks(password))
 	o.openPage(listeners)
 	for _, line := range o.unused {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s\n", console.Clean(line))
@@ -262,21 +266,22 @@ func stopServer(a *app.App, srv *server.Server, hs *http.Server, tracer *telemet
 func newServer(a *app.App, o serveOptions, dir, password string, served func(*http.Request, int, time.Time)) *server.Server {
 	environ := shell.Env(a.Env.Environ, nil, console.Secrets...)
 	hosts := append([]string{o.hostname}, o.hosts...)
-	if name, err := os.Hostname(); err == nil && password != "" {
+	if name, err := os.Hostname(); err == nil && o.asks(password) {
 		hosts = append(hosts, name, name+".local")
 	}
-	if o.mdns && password != "" {
+	if o.mdns && o.asks(password) {
 		hosts = append(hosts, o.domain())
 	}
 	opts := a.ServerOptions(dir)
 	opts.Directories, opts.User, opts.Password, opts.Hosts, opts.Origins = o.directories, a.Flags.ServerUsername, password, hosts, o.cors
+	opts.Named = o.named
 	opts.Environ, opts.Shell, opts.Served, opts.Commands = environ, shell.Choose(environ), served, a.Runner
 	return server.New(opts)
 }
 
 func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listener, error) {
 	if !gate.Loopback(o.hostname) && !password {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "use --password-file, set LATHE_SERVER_PASSWORD, or stay on 127.0.0.1",
+		return nil, lathe.Errorf(lathe.CodeInvalid, "use --password-file, set LATHE_SERVER_PASSWORD, give people tokens (lathe user add), or stay on 127.0.0.1",
 			"refuse to listen on %s without a password: others could run commands as you", o.hostname)
 	}
 	l, err := gate.Listen(ctx, o.hostname, o.port, password)

@@ -8,6 +8,7 @@
 package gate
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -44,6 +45,9 @@ type Options struct {
 	Trusted bool
 	// Commands, when set, are those whose processes may not call.
 	Commands Commands
+	// Known, when set, says whether somebody may call who shows a token with this hash
+	// ([people.Hash]): as a bearer's, or in the place of the password.
+	Known func(ctx context.Context, hash []byte) bool
 	// Public, when set, says which requests need no password: the web page itself, and
 	// its way to log in. Everything else is checked for them too.
 	Public func(r *http.Request) bool
@@ -62,6 +66,7 @@ type Gate struct {
 	guesses  guesses
 	logins   logins
 	public   func(r *http.Request) bool
+	known    func(ctx context.Context, hash []byte) bool
 	commands Commands
 	open     bool // no password is asked for on any transport
 }
@@ -69,13 +74,15 @@ type Gate struct {
 // New returns a gate.
 func New(o Options) *Gate {
 	g := &Gate{
-		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: o.Password != "" && !o.Trusted,
-		commands: o.Commands, open: o.Password == "", public: o.Public,
+		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: (o.Password != "" || o.Known != nil) && !o.Trusted,
+		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known,
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
-	g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
+	if o.Password != "" {
+		g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
+	}
 	g.guesses.now, g.logins.now = o.Now, o.Now
 	return g
 }
@@ -132,10 +139,11 @@ func (g *Gate) check(r *http.Request) *refusal {
 // whether a guess was right; see [guesses].
 func (g *Gate) authenticate(r *http.Request) *refusal {
 	unauthorized := &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
-	if _, guess := credentials(r); !guess {
+	if !shows(r) {
 		return unauthorized
 	}
-	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return g.authorized(r) }); {
+	_, known := g.token(r) // before, since it may ask a database
+	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return known || g.authorized(r) }); {
 	case ok:
 		return nil
 	case wait:
@@ -237,7 +245,7 @@ func (g *Gate) authorized(r *http.Request) bool {
 // right compares "user:password" in constant time.
 func (g *Gate) right(given string) bool {
 	sum := sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1
+	return g.wanted != [sha256.Size]byte{} && subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1
 }
 
 // credentials returns "user:password" from the Authorization header or, for

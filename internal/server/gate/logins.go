@@ -22,44 +22,51 @@ type logins struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	by map[[sha256.Size]byte]time.Time // when they end, by the hash of the cookie
+	by map[[sha256.Size]byte]login // by the hash of the cookie
 }
 
-// add returns the cookie of a new login.
-func (l *logins) add() string {
+// login is one of a page.
+type login struct {
+	ends  time.Time
+	token []byte // hash of the token that was shown; nil: it was the server's own password
+}
+
+// add returns the cookie of a new login with a token, or nil for the password.
+func (l *logins) add(shown []byte) string {
 	token := rand.Text()
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.by == nil {
-		l.by = map[[sha256.Size]byte]time.Time{}
+		l.by = map[[sha256.Size]byte]login{}
 	}
 	for len(l.by) >= mostLogins {
 		l.dropOldest()
 	}
-	l.by[sha256.Sum256([]byte(token))] = now.Add(loginTime)
+	l.by[sha256.Sum256([]byte(token))] = login{now.Add(loginTime), shown}
 	return token
 }
 
 func (l *logins) dropOldest() {
 	var oldest [sha256.Size]byte
 	var ends time.Time
-	for sum, at := range l.by {
-		if ends.IsZero() || at.Before(ends) {
-			oldest, ends = sum, at
+	for sum, in := range l.by {
+		if ends.IsZero() || in.ends.Before(ends) {
+			oldest, ends = sum, in.ends
 		}
 	}
 	delete(l.by, oldest)
 }
 
-// holds reports whether a cookie is one of a login that has not ended. Looking up its
-// hash tells nothing of how much of a guess was right.
-func (l *logins) holds(token string) bool {
-	sum := sha256.Sum256([]byte(token))
+// token reports whether a cookie is one of a login that has not ended, and returns the hash
+// of the token that was shown then. Looking up its hash tells nothing of how much of a guess
+// was right.
+func (l *logins) token(cookie string) (hash []byte, ok bool) {
+	sum := sha256.Sum256([]byte(cookie))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ends, ok := l.by[sum]
-	return ok && l.now().Before(ends)
+	in, ok := l.by[sum]
+	return in.token, ok && l.now().Before(in.ends)
 }
 
 func (l *logins) remove(token string) {
@@ -75,13 +82,17 @@ func (g *Gate) LogIn(w http.ResponseWriter, r *http.Request, user, password stri
 	if !g.password {
 		return http.StatusOK
 	}
-	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return g.right(user + ":" + password) }); {
+	hash, known := g.valid(r, password)
+	if !known {
+		hash = nil
+	}
+	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return known || g.right(user+":"+password) }); {
 	case wait:
 		return http.StatusTooManyRequests
 	case !ok:
 		return http.StatusUnauthorized
 	}
-	http.SetCookie(w, g.cookie(r, g.logins.add(), loginTime))
+	http.SetCookie(w, g.cookie(r, g.logins.add(hash), loginTime))
 	return http.StatusOK
 }
 
@@ -99,7 +110,8 @@ func (g *Gate) LoggedIn(r *http.Request) (in, asked bool) {
 	if !g.password {
 		return true, false
 	}
-	return g.carries(r) || g.authorized(r), true
+	_, known := g.token(r)
+	return known || g.carries(r) || g.authorized(r), true
 }
 
 // cookie is for this server alone. Behind a proxy with TLS, which the page's own
@@ -121,7 +133,8 @@ func (g *Gate) carries(r *http.Request) bool {
 	if err != nil || !g.ownPage(r) {
 		return false
 	}
-	return g.logins.holds(c.Value)
+	hash, ok := g.logins.token(c.Value)
+	return ok && (hash == nil || g.known(r.Context(), hash)) // a token may be revoked since
 }
 
 func (g *Gate) ownPage(r *http.Request) bool {
