@@ -251,7 +251,9 @@ func TestPeopleAndWorkers(t *testing.T) {
 		}
 	}
 	front.call("POST", reply, `{"reply":"once"}`)
-	waitFor(t, func() bool { return strings.Contains(string(other.call("GET", "/session/"+id+"/message", "")), "answered") })
+	waitFor(t, func() bool {
+		return strings.Contains(string(other.call("GET", "/session/"+id+"/message", "")), "answered")
+	})
 	accepted(t, model)
 }
 
