@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,64 +121,6 @@ func TestTwoTabs(t *testing.T) {
 	s.do(other, s.login(), chromedp.Navigate(where), shows("asks for permission: edit"), press("Allow once"), shows("asks for permission: bash"), press("Allow once"))
 	s.do(two, shows("The greeting is now"))
 	s.do(one, shows("The greeting is now"), hides("asks for permission"))
-}
-
-// TestAccessible looks at the page with axe-core, in each theme and at three sizes, and
-// holds that nothing of it has to be scrolled sideways.
-func TestAccessible(t *testing.T) {
-	modules := os.Getenv("LATHE_WEB_MODULES")
-	if modules == "" {
-		t.Skip("LATHE_WEB_MODULES names no directory with axe-core; .ci/web does")
-	}
-	axe, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSite(t, greeting)
-	ctx := s.browser(1280, 860)
-	s.do(ctx, s.login(), press("New session"), say("greet the world"), shows("asks for permission: edit"))
-	look := func(what string) {
-		t.Helper()
-		s.do(ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := chromedp.Evaluate[any]("void (typeof axe === 'undefined' && (() => {"+string(axe)+"})())")(ctx, t)
-			return err
-		}), until(`(() => { window.found ??= axe.run(document, {resultTypes: ["violations"]}).then((r) => { window.found = JSON.stringify(r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 120) + n.failureSummary)])); }); return typeof window.found === "string"; })()`))
-		found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.found`))
-		if err != nil || found != "[]" {
-			t.Errorf("%s: axe finds %s, %v", what, found, err)
-		}
-		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > window.innerWidth || [...document.querySelectorAll("button, select, textarea")].some((b) => b.getBoundingClientRect().right > window.innerWidth)`))
-		if err != nil || wide {
-			t.Errorf("%s: it is wider than the window, %v", what, err)
-		}
-		s.do(ctx, until(`(delete window.found, true)`))
-	}
-	for _, theme := range []string{"light", "dark", "contrast"} {
-		s.do(ctx, until(fmt.Sprintf(`(document.documentElement.dataset.theme = %q)`, theme)))
-		for _, size := range [][2]int64{{1280, 860}, {768, 1024}, {320, 640}} {
-			s.do(ctx, chromedp.EmulateViewport(size[0], size[1]), picture(fmt.Sprintf("asked-%s-%d", theme, size[0])))
-			look(fmt.Sprintf("an ask, %s, %d wide", theme, size[0]))
-		}
-	}
-	s.do(ctx, chromedp.EmulateViewport(1280, 860), press("Allow once"), shows("asks for permission: bash"), press("Allow once"), shows("The greeting is now"), hides("Working…"))
-	look("an answer")
-	for _, panel := range []string{"changes", "timeline", "files", "context", "helpers", "terminal"} {
-		for _, size := range [][2]int64{{1500, 860}, {320, 640}, {320, 215}} { // the last is a window of 1280 × 860, four times as large
-			s.do(ctx, chromedp.EmulateViewport(size[0], size[1]), until(fmt.Sprintf(`(() => {
-				const choice = document.querySelector(".bar select");
-				choice.value = %q;
-				choice.dispatchEvent(new Event("change", {bubbles: true}));
-				return true;
-			})()`, panel)), until(`document.querySelector(".side section") && !document.querySelector(".side").innerText.includes("Loading…")`), picture(fmt.Sprintf("panel-%s-%d-%d", panel, size[0], size[1])))
-			look(fmt.Sprintf("%s, %d wide", panel, size[0]))
-		}
-	}
-	s.do(ctx, chromedp.EmulateViewport(320, 215), until(`(() => { const c = document.querySelector(".bar select"); c.value = ""; c.dispatchEvent(new Event("change", {bubbles: true})); return !document.querySelector(".side"); })()`), picture("zoomed"),
-		until(`(document.querySelector(".composer textarea").focus(), document.querySelector(".composer textarea").getBoundingClientRect().bottom <= innerHeight)`), chromedp.EmulateViewport(1280, 860))
-	for _, place := range []string{"#/", "#/costs", "#/settings"} {
-		s.do(ctx, until(fmt.Sprintf(`(location.hash = %q)`, place)), until(`document.querySelector("main h1")`))
-		look(place)
-	}
 }
 
 // TestChinese shows the page to a reader of Chinese.

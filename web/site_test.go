@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +63,8 @@ type site struct {
 	t        testing.TB
 	url, dir string
 	home     string
+	port     int    // where it listens; 0: anywhere
+	stop     func() // ends the server
 	problems *problems
 }
 
@@ -126,7 +129,7 @@ func (s *site) write(name, text string) {
 
 func (s *site) serve(lathe string) {
 	s.t.Helper()
-	cmd := exec.Command(lathe, "serve", "--port", "0", "--password-file", filepath.Join(s.home, "password"))
+	cmd := exec.Command(lathe, "serve", "--port", strconv.Itoa(s.port), "--password-file", filepath.Join(s.home, "password"))
 	cmd.Dir = s.dir
 	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
 	cmd.Stderr = os.Stderr
@@ -137,10 +140,11 @@ func (s *site) serve(lathe string) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
+	s.t.Cleanup(s.stop)
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if _, url, ok := strings.Cut(lines.Text(), "listening on "); ok {

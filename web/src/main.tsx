@@ -16,7 +16,7 @@ const SharedView = lazy(() => import("./sharedview").then((m) => m.SharedView));
 function Start() {
   const recent = [...sessions.value.values()].filter((s) => s.parentID === undefined).sort((a, b) => b.time.updated - a.time.updated).slice(0, 6);
   return (
-    <main class="page start">
+    <main class="page start" tabIndex={0}>
       <h1>lathe</h1>
       <p>{t("about")}</p>
       <p>

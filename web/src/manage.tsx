@@ -173,6 +173,10 @@ interface Server {
   changed?: string[];
 }
 
+function loginWords(state: string): string {
+  return state === "authenticated" ? t("loggedIn") : state === "expired" ? t("loginEnded") : t("loggedOut");
+}
+
 function Mcp(props: { dir: string }) {
   const { value, why, again } = useLoaded<Server[]>("/lathe/mcp", props.dir);
   const act = async (name: string, what: string) => {
@@ -203,6 +207,7 @@ function Mcp(props: { dir: string }) {
             <span class={s.state === "failed" ? "bad" : "quiet"}>
               {plain(s.state)}
               {s.known ? ` · ${t("toolCount", { n: s.tools })}` : ""}
+              {s.login ? ` · ${loginWords(s.login)}` : ""}
               {s.unconfined ? ` · ${t("unconfined")}` : ""}
             </span>
             {s.state === "disabled" || s.state === "failed" || s.state === "waiting" ? (

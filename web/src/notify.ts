@@ -17,12 +17,16 @@ export async function wishToTell(wish: boolean): Promise<void> {
 
 function show(id: string, text: string): void {
   if (!notify.peek() || document.visibilityState === "visible") return;
-  const n = new Notification(sessions.peek().get(id)?.title ?? "lathe", { body: text, tag: `lathe-${id}` });
-  n.onclick = () => {
-    window.focus();
-    go(toSession(id));
-    n.close();
-  };
+  try {
+    const n = new Notification(sessions.peek().get(id)?.title ?? "lathe", { body: text, tag: `lathe-${id}` });
+    n.onclick = () => {
+      window.focus();
+      go(toSession(id));
+      n.close();
+    };
+  } catch {
+    // phones have no notifications of a page, only of what it installs
+  }
 }
 
 /** Follows what runs and what waits; the title of the tab tells of it too. */
@@ -45,6 +49,6 @@ export function watch(): void {
     const now = new Map([...asks.value, ...questions.value].map((a) => [a.id, a.sessionID]));
     for (const [id, session] of now) if (!known.has(id)) show(session, t("waiting"));
     known = new Set(now.keys());
-    document.title = now.size > 0 ? `(${now.size}) lathe` : running.size > 0 ? "… lathe" : "lathe";
+    document.title = now.size > 0 ? `(${now.size}) lathe` : statuses.value.size > 0 ? "… lathe" : "lathe";
   });
 }

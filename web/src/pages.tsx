@@ -127,7 +127,7 @@ export function Costs() {
   }, []);
   const byCost = (m: Record<string, Tally>) => Object.entries(m).sort(([, a], [, b]) => b.cost - a.cost || sum(b) - sum(a)).slice(0, 30);
   return (
-    <main class="page">
+    <main class="page" tabIndex={0}>
       <h1>{t("costs")}</h1>
       {why !== "" && <p class="bad">{plain(why)}</p>}
       {!stats && why === "" && <p class="quiet">{t("loading")}</p>}
@@ -167,7 +167,7 @@ export function Settings() {
     location.reload(); // nothing that was shown stays in memory
   };
   return (
-    <main class="page">
+    <main class="page" tabIndex={0}>
       <h1>{t("settings")}</h1>
       <p>
         <label>

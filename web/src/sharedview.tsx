@@ -90,6 +90,7 @@ export function SharedView() {
   return (
     <main
       class="page"
+      tabIndex={0}
       onDragOver={(e) => e.preventDefault()}
       onDrop={(e) => {
         e.preventDefault();

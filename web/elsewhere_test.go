@@ -1,0 +1,182 @@
+package web_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+	"github.com/creack/pty"
+)
+
+// TestNotifications tells a person who looks elsewhere that something is asked and that a
+// turn has ended; who looks at the page is not told.
+func TestNotifications(t *testing.T) {
+	s := newSite(t, greeting)
+	ctx := s.browser(1000, 800)
+	if _, err := chromedp.CallBrowser(ctx, browser.SetPermission, browser.SetPermissionParams{Permission: &browser.PermissionDescriptor{Name: "notifications"}, Setting: "granted"}); err != nil {
+		t.Fatal(err)
+	}
+	looks := func(where string) step {
+		return until(`(Object.defineProperty(document, "visibilityState", {configurable: true, get: () => "` + where + `"}), true)`)
+	}
+	s.do(ctx, s.login(), until(`(() => {
+		const Real = Notification;
+		window.told = [];
+		window.Notification = class extends Real { constructor(title, o) { super(title, o); window.told.push(o.body); } };
+		return Real.permission === "granted";
+	})()`), until(`(location.hash = "#/settings")`), shows("Tell me when"), until(`(() => {
+		const box = [...document.querySelectorAll("main input[type=checkbox]")].find((b) => b.closest("label").innerText.includes("Tell me when"));
+		if (!box.checked) box.click();
+		return box.checked && localStorage.getItem("lathe.notify") === "true";
+	})()`), press("New session"), looks("hidden"), say("greet the world"), shows("asks for permission: edit"), until(`window.told.join() === "is waiting for your answer"`), until(`document.title === "(1) lathe"`),
+		looks("visible"), press("Allow once"), shows("asks for permission: bash"), until(`window.told.length === 1`),
+		looks("hidden"), press("Allow once"), hides("Working…"), until(`window.told.at(-1) === "The turn has ended"`), until(`document.title === "lathe"`))
+}
+
+// freePort returns a port on which nothing listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// TestRestart has the server end and begin again below an open page: the page says that it
+// waits, asks for the password once more, and goes on with what was there.
+func TestRestart(t *testing.T) {
+	s := newSite(t, "text Fine.\n---\ntext Fine again.\n")
+	s.stop()
+	s.port = freePort(t)
+	lathe, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.serve(lathe)
+	ctx := s.browser(1000, 800)
+	s.do(ctx, s.login(), press("New session"), say("one"), shows("Fine."), hides("Working…"), chromedp.SendKeys(`.composer textarea`, "two"), until(`localStorage.getItem("lathe.drafts")?.includes("two")`))
+	s.stop()
+	s.do(ctx, shows("The connection is lost"))
+	s.serve(lathe)
+	s.do(ctx, chromedp.WaitVisible(`input[type=password]`), chromedp.SendKeys(`input[type=password]`, password+"\r"), shows("Fine."), hides("The connection is lost"),
+		until(`document.querySelector(".composer textarea")?.value === "two"`), say(""), until(`document.querySelectorAll(".message.mine").length === 2`), hides("Working…"),
+		until(`document.querySelectorAll(".message:not(.mine)").length === 2`))
+}
+
+// terminal is lathe attach on a terminal of its own.
+type terminal struct {
+	t    *testing.T
+	tty  *os.File
+	more chan struct{}
+
+	mu    sync.Mutex
+	shown []byte
+}
+
+func (s *site) terminal(t *testing.T, args ...string) *terminal {
+	t.Helper()
+	lathe, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(lathe, append([]string{"attach", strings.Replace(s.url, "localhost", "127.0.0.1", 1), "--password-file", filepath.Join(s.home, "password"), "--dir", s.dir}, args...)...)
+	cmd.Dir = s.dir
+	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=xterm-256color", "GIT_CONFIG_NOSYSTEM=1"}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &terminal{t: t, tty: tty, more: make(chan struct{}, 1)}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for buf := make([]byte, 4096); ; {
+			n, err := tty.Read(buf)
+			term.mu.Lock()
+			term.shown = append(term.shown, buf[:n]...)
+			term.mu.Unlock()
+			select {
+			case term.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = tty.Close()
+		<-read
+	})
+	return term
+}
+
+// sees waits until a word was drawn; keys are typed again and again until then, for an ask
+// takes none before it can be read.
+func (term *terminal) sees(word, keys string) {
+	term.t.Helper()
+	late := time.NewTimer(2 * time.Minute)
+	defer late.Stop()
+	again := time.NewTicker(1500 * time.Millisecond)
+	defer again.Stop()
+	for {
+		term.mu.Lock()
+		text := ansi.Strip(string(term.shown))
+		term.mu.Unlock()
+		if strings.Contains(text, word) {
+			return
+		}
+		select {
+		case <-term.more:
+		case <-again.C:
+			_, _ = term.tty.WriteString(keys)
+		case <-late.C:
+			term.t.Fatalf("the terminal does not show %q:\n%s", word, text)
+		}
+	}
+}
+
+// TestScreenAndPage has two browsers and a terminal on one session: what one is asked all
+// are asked, what one answers counts for all, and all show the same in the end.
+func TestScreenAndPage(t *testing.T) {
+	s := newSite(t, greeting)
+	one, two := s.browser(1000, 800), s.browser(1000, 800)
+	s.do(one, s.login(), press("New session"), chromedp.WaitVisible(`.composer textarea`))
+	where, err := chromedp.Run(one, chromedp.Location())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.do(two, s.login(), chromedp.Navigate(where), chromedp.WaitVisible(`.composer textarea`))
+	term := s.terminal(t, "--session", strings.TrimPrefix(u.Fragment, "/s/"))
+	s.do(one, say("greet the world"))
+	for _, ctx := range []context.Context{one, two} {
+		s.do(ctx, shows("asks for permission: edit"))
+	}
+	term.sees("printf", "y") // the terminal allows the edit, and is asked about the command
+	for _, ctx := range []context.Context{two, one} {
+		s.do(ctx, hides("asks for permission: edit"), shows("asks for permission: bash"))
+	}
+	s.do(two, press("Allow once"))
+	term.sees("greeting", "")
+	for _, ctx := range []context.Context{one, two} {
+		s.do(ctx, hides("asks for permission"), shows("The greeting is now"), shows("all is well"), hides("Working…"))
+	}
+}
