@@ -64,9 +64,7 @@ func (s *Server) Pooled(t testing.TB, address string) string {
 	if err := s.user.own(dir); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(bouncer, "-q", file)
-	cmd.Dir = dir
-	s.user.use(cmd)
+	cmd := s.command(bouncer, "-q", file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
