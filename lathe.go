@@ -170,7 +170,9 @@ type Status interface{ isStatus() }
 type Idle struct{}
 
 // Busy means a turn is running.
-type Busy struct{}
+type Busy struct {
+	In string // the process that works, as people know it, if it is another one
+}
 
 // Retrying means a turn waits before it repeats a failed model request.
 type Retrying struct {

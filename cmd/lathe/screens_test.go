@@ -23,7 +23,7 @@ import (
 // stuck is how long a test waits for what has to come.
 const stuck = time.Minute
 
-// screen is lathe attach on a terminal of its own.
+// screen is a screen of lathe on a terminal of its own.
 type screen struct {
 	t    *testing.T
 	name string
@@ -37,7 +37,12 @@ type screen struct {
 
 func (w *station) attach(name string, args ...string) *screen {
 	w.t.Helper()
-	cmd := w.lathe(append([]string{"attach", "-m", "script/turn.txt"}, args...)...)
+	return w.open(name, append([]string{"attach"}, args...)...)
+}
+
+func (w *station) open(name string, args ...string) *screen {
+	w.t.Helper()
+	cmd := w.lathe(append(args, "-m", "script/turn.txt")...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
 		w.t.Fatal(err)
@@ -316,4 +321,35 @@ text charlie3
 	b.sees("charlie3")
 	a.sees("charlie3")
 	c.sees("charlie3")
+}
+
+// Two screens on one session, each a process of its own and without a server, stay in step: what
+// one does the other shows, and says where it is asked and stopped. A prompt that cannot be sent
+// meanwhile stays in the input.
+func TestTwoScreensWithoutAServer(t *testing.T) {
+	w := newStation(t, map[string]string{
+		"opencode.json": `{"permission":{"bash":"ask"}}`,
+		"turn.txt": `tool bash {"command":"echo 1","description":"x"}
+---
+text alpha1
+---
+text bravo2
+---
+text charlie3
+`,
+	})
+	a := w.open("first")
+	a.sees("anything")
+	a.types("go\r")
+	a.sees("permission")
+	b := w.open("second", "-c")
+	b.sees("works")
+	b.types("more\r")
+	b.sees("again:") // it is in the input again
+	a.answers("y", "alpha1")
+	b.sees("alpha1")
+	b.answers("\r", "bravo2") // until the first has let go of the session
+	a.sees("bravo2")
+	a.answers("last\r", "charlie3")
+	b.sees("charlie3")
 }

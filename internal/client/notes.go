@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 
 	"lathe"
 	"lathe/internal/api"
@@ -21,4 +22,13 @@ func (c sessions) Note(ctx context.Context, id lathe.SessionID, in api.NotesChan
 		return api.Notes{}, err
 	}
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/notes", in, plain[api.Notes])
+}
+
+// Attend makes the engine tell, as events, what other processes on its machine do in a session.
+func (c sessions) Attend(ctx context.Context, id lathe.SessionID) error {
+	if err := plausible(id); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, http.MethodPost, "/lathe"+sessionPath(id)+"/attend", nil, struct{}{})
+	return err
 }

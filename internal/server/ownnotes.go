@@ -15,7 +15,17 @@ func noteRoutes() []route {
 	return []route{
 		{http.MethodGet, path, on(sessionNotes.get), ""},
 		{http.MethodPost, path, on(sessionNotes.change), ""},
+		{http.MethodPost, "/lathe/session/{sessionID}/attend", on(sessionNotes.attend), ""},
 	}
+}
+
+// attend makes what other processes do in a session known as events.
+func (c sessionNotes) attend() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.Attend(c.ctx(), sess.ID)
 }
 
 func (c sessionNotes) get() (any, error) {

@@ -43,33 +43,52 @@ func (s *Service) Follow(sess lathe.Session, messages []lathe.Message) {
 	if last < 0 || s.Status(sess.ID) != (lathe.Idle{}) || s.ctx.Err() != nil {
 		return
 	}
-	s.elsewhere.mu.Lock()
-	defer s.elsewhere.mu.Unlock()
-	if s.elsewhere.on[sess.ID] {
-		return
+	s.watch(&onlooker{s: s, id: sess.ID, sess: sess, from: messages[last].Seq, known: map[lathe.PartID]lathe.PartBody{}, infos: map[lathe.MessageID]lathe.MessageInfo{}})
+}
+
+// watch follows what another process does in a session, unless that is done already.
+func (s *Service) watch(w *onlooker) {
+	if s.elsewhere.claim(w.id) {
+		s.wg.Go(w.followOn)
 	}
-	if s.elsewhere.on == nil {
-		s.elsewhere.on = map[lathe.SessionID]bool{}
+}
+
+// followOn follows in a session that is claimed.
+func (w *onlooker) followOn() {
+	defer w.s.elsewhere.release(w.id)
+	w.follow()
+}
+
+// claim begins to look at a session; false if somebody does already.
+func (e *elsewhere) claim(id lathe.SessionID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.on[id] {
+		return false
 	}
-	s.elsewhere.on[sess.ID] = true
-	w := &onlooker{s: s, sess: sess, from: messages[last].Seq, known: map[lathe.PartID]lathe.PartBody{}, infos: map[lathe.MessageID]lathe.MessageInfo{}}
-	s.wg.Go(func() {
-		defer func() {
-			s.elsewhere.mu.Lock()
-			defer s.elsewhere.mu.Unlock()
-			delete(s.elsewhere.on, sess.ID)
-		}()
-		w.follow()
-	})
+	if e.on == nil {
+		e.on = map[lathe.SessionID]bool{}
+	}
+	e.on[id] = true
+	return true
+}
+
+func (e *elsewhere) release(id lathe.SessionID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.on, id)
 }
 
 // onlooker watches what another process does in a session.
 type onlooker struct {
+	stale bool // this process changed the session since
 	s     *Service
+	id    lathe.SessionID
 	sess  lathe.Session
 	from  int64 // number of the first message that may still change
 	known map[lathe.PartID]lathe.PartBody
 	infos map[lathe.MessageID]lathe.MessageInfo
+	by    string // who works there, as people know it
 }
 
 // follow returns when the other process has ended its turn, or when this one works
@@ -80,7 +99,7 @@ func (w *onlooker) follow() {
 	if err != nil || !held {
 		return
 	}
-	w.publish(lathe.SessionStatus{SessionID: w.sess.ID, Status: lathe.Busy{}})
+	w.publish(lathe.SessionStatus{SessionID: w.sess.ID, Status: lathe.Busy{In: w.by}})
 	for err == nil && held {
 		err = w.look(ctx)
 		select {
@@ -107,6 +126,7 @@ func (w *onlooker) follow() {
 func (w *onlooker) held(ctx context.Context) (bool, error) {
 	by, living, err := w.s.opts.Store.Holder(ctx, w.sess.ID)
 	if err != nil || living && by.Owner != w.s.opts.Owner {
+		w.by = by.Name
 		return living, err
 	}
 	_, err = w.s.recover(ctx, w.sess.ID, "")
@@ -115,6 +135,9 @@ func (w *onlooker) held(ctx context.Context) (bool, error) {
 
 // look publishes what has changed since the last time.
 func (w *onlooker) look(ctx context.Context) error {
+	if err := w.lookAtSession(ctx); err != nil {
+		return err
+	}
 	var messages []lathe.Message
 	for m, err := range w.s.opts.Store.Messages(ctx, w.sess.ID, store.MessageFilter{}) {
 		if err != nil {
@@ -124,6 +147,12 @@ func (w *onlooker) look(ctx context.Context) error {
 			break
 		}
 		messages = append(messages, m)
+	}
+	for id := range w.infos {
+		if !slices.ContainsFunc(messages, func(m lathe.Message) bool { return m.ID == id }) {
+			delete(w.infos, id)
+			w.publish(lathe.MessageRemoved{SessionID: w.sess.ID, MessageID: id})
+		}
 	}
 	for _, m := range slices.Backward(messages) {
 		if !reflect.DeepEqual(w.infos[m.ID], m.Info) {
@@ -140,6 +169,17 @@ func (w *onlooker) look(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
+}
+
+// lookAtSession publishes the session itself, if it was changed.
+func (w *onlooker) lookAtSession(ctx context.Context) error {
+	sess, err := w.s.Get(ctx, w.sess.ID)
+	if err != nil || reflect.DeepEqual(sess, w.sess) {
+		return err
+	}
+	w.sess = sess
+	w.publish(lathe.SessionUpdated{Session: sess})
 	return nil
 }
 

@@ -1,8 +1,11 @@
 package session_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -106,5 +109,71 @@ func TestAbortOfAnotherProcess(t *testing.T) {
 	}
 	if err := p.svc.Abort(t.Context(), id); err != nil {
 		t.Errorf("once that has ended: %v", err)
+	}
+}
+
+// TestAttend holds that what another process does in a session that was idle when it was opened
+// is told here, once: its turn, and what it removes; and that this process's own work is not told
+// twice.
+func TestAttend(t *testing.T) {
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "done"} })
+	wrote := make(chan func(), 1)
+	p.watch = func(_ context.Context, changed func()) error { wrote <- changed; return nil }
+	p.open()
+	if p.store.Journal != nil {
+		t.Skip("this store tells by itself what others do")
+	}
+	other := p.another()
+	id := p.session()
+	p.prompt(id, session.Prompt{}, "own")
+	if err := p.svc.Attend(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	changed := <-wrote
+	events := p.svc.Subscribe(t.Context(), bus.Filter{SessionID: id})
+	defer events.Close()
+
+	other.prompt(id, session.Prompt{}, "theirs")
+	changed()
+	var got []string
+	for len(got) == 0 || got[len(got)-1] != "done" {
+		env, err := events.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, ok := env.Event.(lathe.PartUpdated); ok {
+			if text, ok := u.Part.Body.(*lathe.Text); ok && !text.Synthetic {
+				got = append(got, text.Text)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"theirs", "done"}, got); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	changed()
+	p.prompt(id, session.Prompt{}, "own again")
+	changed()
+	changed()
+	if _, err := other.svc.Editor.Rename(t.Context(), id, "that is all"); err != nil {
+		t.Fatal(err)
+	}
+	changed()
+	times := 0
+	for over := false; !over; {
+		env, err := events.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev := env.Event.(type) {
+		case lathe.PartUpdated:
+			if text, ok := ev.Part.Body.(*lathe.Text); ok && ev.New && text.Text == "own again" {
+				times++
+			}
+		case lathe.SessionUpdated:
+			over = ev.Session.Title == "that is all"
+		}
+	}
+	if times != 1 {
+		t.Errorf("an own prompt is told %d times", times)
 	}
 }

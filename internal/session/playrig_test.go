@@ -49,7 +49,8 @@ type play struct {
 	svc  *session.Service
 	bus  *bus.Bus
 
-	serve func() // makes svc, as a new process does
+	watch func(ctx context.Context, changed func()) error // of [session.Options]
+	serve func()                                          // makes svc, as a new process does
 
 	store storetest.Store
 	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
@@ -96,7 +97,7 @@ func (p *play) open() *play {
 	o := p.opts
 	o.Trusted = func(workspace.Root) bool { return p.env["LATHE_TRUST"] == "1" }
 	o.Builtin = func(ref lathe.ModelRef) (llm.Model, bool) { return p, ref.Provider == "script" }
-	e, err := enginetest.Open(p.t.Context(), enginetest.Options{Env: p.env, Instance: o, Session: session.Options{Bus: p.bus}, Fault: p.broken})
+	e, err := enginetest.Open(p.t.Context(), enginetest.Options{Env: p.env, Instance: o, Session: session.Options{Bus: p.bus, Changed: p.watch}, Fault: p.broken})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	Owner store.Owner
 	// Sharing publishes sessions; with the zero value it cannot be done.
 	Sharing share.Remote
+	// Changed calls a function each time other processes may have written to the store, until
+	// the context ends; nil: nobody tells. It is not called before [Service.Attend].
+	Changed func(ctx context.Context, changed func()) error
 }
 
 // Service owns the sessions of a process. It is safe for concurrent use. Its methods are
@@ -72,6 +75,7 @@ type Service struct {
 	runners   map[lathe.SessionID]*runner
 	owed      *debts
 	elsewhere elsewhere
+	attended  attended
 	helpers   helpers
 	statuses  *statuses
 }

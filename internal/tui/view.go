@@ -193,6 +193,9 @@ func (v *view) activity() styled.Line {
 	}
 	text := "working"
 	key := theme.Primary
+	if by := v.foreign(); by != "" {
+		return styled.Plain(spin+" "+l.T(fmt.Sprintf("%s works here; it asks and is stopped there", by)), l.FG(theme.Warning)).Cut(l.Width-8, l.Method)
+	}
 	if r, ok := v.status[v.session.ID].(lathe.Retrying); ok {
 		key = theme.Warning
 		text = fmt.Sprintf("%s; attempt %d in %s", styled.OneLine(r.Message), r.Attempt+1, max(0, r.Next.Sub(now)).Round(time.Second))

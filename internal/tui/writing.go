@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"lathe"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -26,11 +27,19 @@ func (v *view) drawInput() (lines []styled.Line, x, y int) {
 	return lines, x, y + len(offers) + 1
 }
 
+// foreign is the other process that works in the session; empty if none does.
+func (v *visit) foreign() string {
+	b, _ := v.status[v.session.ID].(lathe.Busy)
+	return styled.OneLine(b.In)
+}
+
 // inputHint says what the input is for while it is empty.
 func (v *view) inputHint() string {
 	switch {
 	case v.session.ParentID != "":
 		return "a subagent works here; " + v.keys.For(keys.Parent) + " goes back"
+	case v.foreign() != "":
+		return "another lathe works here; what you send has to wait until it is done"
 	case v.busy():
 		return "write on; it is taken up at the next step"
 	}

@@ -140,7 +140,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 	}})
 	a.languages = lsp.NewPool(lsp.PoolOptions{Now: env.Now})
 	a.Service = session.New(session.Options{
-		Store: a.Store, Bus: a.Bus, Writer: a.writer, Jobs: a.Jobs, Now: env.Now, Log: a.Log, Owner: a.DB.self, Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
+		Store: a.Store, Bus: a.Bus, Writer: a.writer, Jobs: a.Jobs, Now: env.Now, Log: a.Log, Owner: a.DB.self, Retries: retries(env), Sharing: share.Remote{Encode: encodeShared}, Changed: a.DB.changed(paths.Data),
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			inst, err := instance.Open(ctx, dir, a.InstanceOptions(a.models))
 			if err == nil && a.Flags.LogLevel == "" {

@@ -39,6 +39,12 @@ type Capabilities struct {
 	Review    Reviewer
 	Elsewhere Elsewhere
 	Notes     Notes
+	Attend    Attender
+}
+
+// Attender tells of what other processes on this machine do in a session, as events.
+type Attender interface {
+	Attend(ctx context.Context, id lathe.SessionID) error
 }
 
 // Notes keeps what a person noted about sessions, with them.

@@ -50,6 +50,9 @@ func (r *Room) Visit(id lathe.SessionID) tea.Cmd {
 		return nil
 	}
 	return r.access.Do(func(ctx context.Context) tea.Msg {
+		if other := r.access.Able.Attend; other != nil {
+			_ = other.Attend(ctx, id) // without it the session is read again when it is opened
+		}
 		n, err := e.Notes(ctx, id)
 		if err != nil {
 			return nil // the list of bookmarks tells why
