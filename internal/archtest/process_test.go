@@ -33,6 +33,7 @@ var starters = map[string]string{
 	"shell/resident_other.go":             "the system's list of processes",
 	"lsp/lsptest/lsptest.go":              "a child of the tests' own server",
 	"mcp/mcptest/mcptest.go":              "a child of the tests' own server",
+	"enginetest/repository.go":            "git in a directory of a test",
 	"store/postgres/pgtest/pgtest.go":     "the database of tests",
 	"sandbox/kerneltest/without_linux.go": "it refuses these calls, for tests, and makes none",
 }

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 )
@@ -110,7 +111,7 @@ func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool)
 			return nil, false
 		}
 	case keys.Paste:
-		return a.apply(a.input.PasteClipboard()), true
+		return a.apply(compose.Desk{Composer: a.input}.Clipboard()), true
 	case keys.Suspend:
 		return tea.Suspend, true
 	}

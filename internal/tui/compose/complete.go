@@ -147,7 +147,7 @@ func (c *Composer) Edit() tea.Msg {
 
 // Pasted takes pasted text, or the pictures whose paths it consists of.
 func (c *Composer) Pasted(text string) tea.Msg {
-	if cmd := c.dropped(text); cmd != nil {
+	if cmd := (Desk{c}).dropped(text); cmd != nil {
 		return dialog.All{Writing{}, cmd}
 	}
 	c.Paste(text)

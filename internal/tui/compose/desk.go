@@ -28,6 +28,10 @@ const (
 	draftPause  = 800 * time.Millisecond
 )
 
+// Desk brings to the input what lies outside of it: the clipboard, and pictures that are
+// dropped on the terminal.
+type Desk struct{ *Composer }
+
 // attachMsg brings pictures to attach, or the text that did not name any.
 type attachMsg struct {
 	files []edit.File
@@ -35,9 +39,9 @@ type attachMsg struct {
 	err   error
 }
 
-// PasteClipboard pastes the picture or the text in the clipboard. If no program
+// Clipboard pastes the picture or the text in the clipboard. If no program
 // can read it, the terminal is asked.
-func (c *Composer) PasteClipboard() tea.Msg {
+func (c Desk) Clipboard() tea.Msg {
 	board := c.clipboard
 	if board == nil {
 		return tea.Raw(ansi.RequestSystemClipboard)
@@ -55,7 +59,7 @@ func (c *Composer) PasteClipboard() tea.Msg {
 
 // dropped reads the pictures whose paths were pasted, as terminals do when files
 // are dropped on them. Other text is pasted as it is.
-func (c *Composer) dropped(text string) tea.Msg {
+func (c Desk) dropped(text string) tea.Msg {
 	paths := picturePaths(text)
 	if paths == nil {
 		return nil
@@ -171,12 +175,12 @@ func readPicture(name string) (edit.File, error) {
 }
 
 // bring handles what was read in the background.
-func (c *Composer) bring(m attachMsg) tea.Msg {
+func (c Desk) bring(m attachMsg) tea.Msg {
 	return dialog.Here(func() tea.Msg { return c.attach(m) })
 }
 
 // attach puts chips for pictures into the input.
-func (c *Composer) attach(m attachMsg) tea.Msg {
+func (c Desk) attach(m attachMsg) tea.Msg {
 	if m.err != nil {
 		return dialog.Fail(m.err)
 	}
