@@ -180,12 +180,16 @@ type State struct {
 	Date         string            `json:"date,omitempty"`
 	Instructions map[string]string `json:"instructions,omitempty"` // path to content hash
 	Alone        bool              `json:"alone,omitempty"`        // nobody can answer
+	PlanOnly     bool              `json:"planOnly,omitempty"`     // the session's mode of approval refuses every change
 }
 
 // What a model is told about who is present.
 const (
 	aloneText = "Nobody is there to answer in this run. Ask no questions: decide what is unclear as the request most likely means it, and state your assumptions in the answer. " +
 		"What would need a permission is refused; go on without it or in another way, and say what was left out."
+	planOnlyText = "The user chose to plan only: until they choose otherwise, every tool that changes something is refused, to subagents as well. Read, search and run commands that change nothing, " +
+		"and answer with what you would change, where, in which order, and how it would be verified."
+	planOverText = "The user no longer wants planning only: changes are possible again. Carry out the plan if there is one and the user wants it."
 	attendedText = "A person is there again, who can answer questions and give permissions."
 )
 
@@ -210,7 +214,22 @@ func Changes(old, now State, contents map[string]string) []string {
 	case old.Alone && !now.Alone:
 		notes = append(notes, Reminder(attendedText))
 	}
+	if note := PlanOnlyChange(old.PlanOnly, now.PlanOnly); note != "" {
+		notes = append(notes, note)
+	}
 	return append(notes, modeChange(old.Agent, now.Agent)...)
+}
+
+// PlanOnlyChange returns the reminder that a session begins or ends to refuse every change; "" if
+// the model knows.
+func PlanOnlyChange(old, now bool) string {
+	switch {
+	case now && !old:
+		return Reminder(planOnlyText)
+	case old && !now:
+		return Reminder(planOverText)
+	}
+	return ""
 }
 
 func modeChange(old, now string) []string {

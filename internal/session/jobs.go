@@ -43,13 +43,15 @@ func (r *runner) jobNews() string {
 	return prompt.Reminder(strings.Join(news, "\n"))
 }
 
-// withNews adds to a result what has happened to jobs in the meantime, so that the
-// model learns of it in its next step.
+// withNews adds to a result what has happened to jobs and to the mode of approval in the
+// meantime, so that the model learns of it in its next step.
 func (r *runner) withNews(cut func(tool.Result) tool.Result) func(tool.Result) tool.Result {
 	return func(res tool.Result) tool.Result {
 		res = cut(res)
-		if news := r.jobNews(); news != "" {
-			res.Output += "\n\n" + news
+		for _, news := range []string{r.jobNews(), r.modeNews()} {
+			if news != "" {
+				res.Output += "\n\n" + news
+			}
 		}
 		return res
 	}

@@ -91,7 +91,7 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 	if p.Parts != nil { // otherwise no client sent it
 		alone = new(nobody(r.current().Rules, p.Rules))
 	}
-	notes, before := r.window.Reminders(ctx, agent, alone)
+	notes, before := r.window.Reminders(ctx, agent, alone, r.planOnly(ctx))
 	if told := p.Limits.Told(); told != "" && r.current().ParentID == "" {
 		notes = append(notes, prompt.Reminder(told))
 	}

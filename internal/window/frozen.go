@@ -100,9 +100,9 @@ func (w *Window) Before(ctx context.Context, summary lathe.MessageID) (before *W
 }
 
 // Reminders returns what the model has to be told before it answers as the agent, and
-// notes that it was told. Alone says whether nobody can answer; nil: as before. Before
-// is the agent that it answered as until now.
-func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (notes []string, before string) {
+// notes that it was told. Alone says whether nobody can answer; nil: as before. PlanOnly says
+// that the session refuses every change. Before is the agent that it answered as until now.
+func (w *Window) Reminders(ctx context.Context, agent string, alone *bool, planOnly bool) (notes []string, before string) {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
 	f, err := w.load(ctx)
@@ -112,7 +112,7 @@ func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (note
 		w.frozen = f
 	}
 	now, contents := knownNow(w.inst, w.now(), f.Told.Instructions)
-	now.Agent, now.Alone, before = agent, f.Told.Alone, f.Told.Agent
+	now.Agent, now.Alone, now.PlanOnly, before = agent, f.Told.Alone, planOnly, f.Told.Agent
 	if alone != nil {
 		now.Alone = *alone
 	}
@@ -122,6 +122,19 @@ func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (note
 	}
 	f.Told = now
 	return notes, before
+}
+
+// PlanOnlyNews returns what the model has to be told while it works, once, when the session begins
+// or ends to refuse every change; "" if it knows.
+func (w *Window) PlanOnlyNews(on bool) string {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	if w.frozen == nil {
+		return "" // nothing was sent yet
+	}
+	note := prompt.PlanOnlyChange(w.frozen.Told.PlanOnly, on)
+	w.frozen.Told.PlanOnly = on
+	return note
 }
 
 // SaveFrozen stores the frozen prompt within a transaction.
