@@ -117,7 +117,7 @@ func (b bounds) entries(closed, open []string) (list []string) {
 func (b bounds) protected() []string {
 	i := b.c.i
 	list := builtin.Protected(i.Root, i.Paths.Home, i.upward())
-	list = append(list, b.c.machine.StartUp()...)
+	list = append(list, b.c.startUp()...)
 	return append(list, b.deniedEdits()...)
 }
 
@@ -126,7 +126,7 @@ func (b bounds) forbidden() func(path string, whole bool) bool {
 	i := b.c.i
 	steers := builtin.Forbidden(i.Root, i.Paths.Home, i.upward())
 	edits := restricts(b.policy, "edit", lathe.Deny, lathe.AskMe)
-	start := b.c.machine.StartUp()
+	start := b.c.startUp()
 	return func(path string, whole bool) bool {
 		return steers(path, whole) || slices.Contains(start, path) ||
 			edits && within(b.c.top(), path) && b.editing(i.Root.Name(path)) != lathe.Allow

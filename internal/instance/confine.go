@@ -28,6 +28,7 @@ type Confinement struct {
 	servers  serverBoxes  // of MCP servers that have one
 	limits   sandbox.Limits
 	fixed    func() sandbox.Policy // what does not change
+	startUp  func() []string       // [sandbox.Machine.StartUp]
 	appeared tmpSockets
 	caches   func() []string // of language servers
 }
@@ -53,6 +54,7 @@ func (i *Instance) confinement(o Options) *Confinement {
 	opts.Network = sandbox.OwnNetwork
 	c.apart, c.helpers = sandbox.NewBox(opts), sandbox.NewBox(opts)
 	c.servers.opts = opts
+	c.startUp = sync.OnceValue(c.machine.StartUp)
 	c.fixed, c.caches = sync.OnceValue(c.makeFixed), sync.OnceValue(c.serverCaches)
 	return c
 }
@@ -191,7 +193,7 @@ var programs = []string{"hooks", "plugin", "plugins", "tool", "tools", "skill", 
 // named lists the credentials that the person's environment names, but for the project's
 // own files, which rules are for, and directories that hold the project or the home directory.
 func (c *Confinement) named() []string {
-	dirs, read := append(c.worktree(), c.machine.Home), c.machine.StartUp() // which is read, though never written
+	dirs, read := append(c.worktree(), c.machine.Home), c.startUp() // which is read, though never written
 	return slices.DeleteFunc(c.machine.Named(), func(path string) bool {
 		return slices.Contains(read, path) || slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && within(path, dir) }) ||
 			slices.ContainsFunc(c.worktree(), func(dir string) bool { return within(dir, path) })

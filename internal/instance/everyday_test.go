@@ -159,7 +159,7 @@ func runEveryday(t *testing.T, configured string) {
 
 // everydayHome is the home of somebody who has configured nothing, and the environment of
 // a terminal there. Toolchains stay where they are.
-func everydayHome(t *testing.T) (home string, vars []string) {
+func everydayHome(t testing.TB) (home string, vars []string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -194,7 +194,7 @@ func exists(path string) bool {
 
 // everydayInstance opens a directory as a person's, with an environment, until the test
 // ends; it returns the agent build and the tool bash.
-func everydayInstance(t *testing.T, dir string, vars []string) (*instance.Instance, instance.Agent, tool.Tool) {
+func everydayInstance(t testing.TB, dir string, vars []string) (*instance.Instance, instance.Agent, tool.Tool) {
 	t.Helper()
 	getenv := func(name string) string { return shell.Getenv(vars, name) }
 	paths, err := config.DefaultPaths(getenv)

@@ -12,12 +12,17 @@ import (
 // terminals, editors, desktops.
 var socketNames = []string{"ssh-", "tmux-", "vscode-ipc-", "vscode-git-", "emacs", "dbus-", "keyring-", "screens"}
 
+// tick is more than a step of the clock of file systems takes: what changed a moment ago may
+// change again and have the same time.
+const tick = 50 * time.Millisecond
+
 // tmpSockets finds their sockets in /tmp, anew whenever something came or went there.
 type tmpSockets struct {
 	dir string // instead of /tmp, for tests
 
 	mu    sync.Mutex
 	at    time.Time // when the directory had last changed
+	sure  bool      // that was long enough before it was read
 	found []string
 }
 
@@ -33,11 +38,11 @@ func (s *tmpSockets) list() []string {
 	if err != nil {
 		return nil
 	}
-	// What changed a moment ago may change again within the same tick of the file system's clock.
-	if settled := time.Since(info.ModTime()) > time.Second; settled && info.ModTime().Equal(s.at) {
+	if s.sure && info.ModTime().Equal(s.at) {
 		return s.found
 	}
 	s.at, s.found = info.ModTime(), nil
+	s.sure = time.Since(s.at) > tick
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil

@@ -72,7 +72,13 @@ type Run struct {
 	told  listener
 	// hidden lists what the process could not read; nil: nothing.
 	hidden func() []string
+	// alone is Alone; nil: that cannot be known.
+	alone func() bool
 }
+
+// Alone reports whether certainly nothing that the process started is left, once it has
+// ended itself. While others run in the same box it may report false all the same.
+func (r *Run) Alone() bool { return r.alone != nil && r.alone() }
 
 // Hidden lists the files and directories that are there and that the process could not
 // read. Calls that read are not told, so whether it tried is not known.

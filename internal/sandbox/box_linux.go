@@ -35,10 +35,11 @@ type Box struct {
 	idle   *time.Timer
 	closed bool
 	lent   map[netip.AddrPort]bool // servers of the machine that are reachable in its network
+	absent *absences
 }
 
 // NewBox returns a box in which nothing runs yet.
-func NewBox(o Options) *Box { return &Box{opts: o} }
+func NewBox(o Options) *Box { return &Box{opts: o, absent: newAbsences()} }
 
 // Start starts a process in a session of its own, confined by a policy.
 func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
@@ -49,7 +50,8 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	if len(policy.Overlays) > 0 && level < Full {
 		return nil, fmt.Errorf("%w: %s", ErrOverlay, level.Words())
 	}
-	policy.now = newSight()
+	policy.absent = b.absent
+	policy.now = newSight(b.absent)
 	rules, err := policy.rules(level)
 	if err != nil {
 		return nil, err
@@ -57,13 +59,14 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	defer rules.close()
 	p := newProgram()
 	leave := func() {}
+	var alone func() bool
 	var conns *connections
 	if level == Full {
 		spaces, err := b.enter()
 		if err != nil {
 			return nil, err
 		}
-		leave = b.leave
+		leave, alone = b.leave, spaces.empty
 		if b.opts.Network == OwnNetwork {
 			conns = &connections{box: b, spaces: spaces, near: proc.Near}
 			leave = func() { conns.close(); b.leave() }
@@ -107,7 +110,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 		return nil, &os.PathError{Op: failed, Path: proc.Path, Err: errno}
 	}
 	giveWay(pid)
-	run = &Run{PID: pid, Level: level, hidden: policy.hidden, check: guard.check, leave: leave}
+	run = &Run{PID: pid, Level: level, hidden: policy.hidden, check: guard.check, leave: leave, alone: alone}
 	if told != nil {
 		if fd, err := told.take(); err == nil {
 			run.told = newTeller(&policy, fd, conns)
@@ -357,6 +360,14 @@ func (s *spaces) make() error {
 		s.fds = append(s.fds, fd)
 	}
 	return s.up()
+}
+
+// empty reports whether no process is left in the namespaces, but for the first ones of
+// commands and what descends from those. Whatever loses its parent there becomes a child of
+// the holder, in one step, and the kernel finds a list of children empty under the same lock.
+func (s *spaces) empty() bool {
+	raw, err := os.ReadFile(s.proc("task/" + strconv.Itoa(s.holder.Pid) + "/children"))
+	return err == nil && len(raw) == 0
 }
 
 func (s *spaces) proc(name string) string {

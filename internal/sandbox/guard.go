@@ -28,8 +28,18 @@ func (policy *Policy) protectedNow() []string {
 	if policy.now != nil && policy.now.looked {
 		return slices.Clone(policy.now.protected)
 	}
+	look := policy.absent.look()
+	if policy.now != nil {
+		look = policy.now.look
+	}
 	list := slices.DeleteFunc(slices.Clone(policy.Protect()), func(path string) bool {
+		if look.gone(path) {
+			return true
+		}
 		_, err := os.Lstat(path)
+		if os.IsNotExist(err) {
+			look.missed(path)
+		}
 		return err != nil
 	})
 	if policy.now != nil {

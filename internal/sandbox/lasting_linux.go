@@ -4,8 +4,6 @@ package sandbox
 
 import (
 	"path/filepath"
-	"strconv"
-	"strings"
 )
 
 // A lasting process is kept from protected files by refusing its calls, since nothing may
@@ -51,24 +49,4 @@ func (t *teller) barred(c change) bool {
 		}
 	}
 	return t.policy.Forbid != nil && t.policy.Forbid(c.path, c.whole)
-}
-
-// byProcess turns a path that names itself by way of a process's own directory of /proc,
-// as that process sees it, into one that lathe can resolve.
-func byProcess(pid uint32, path string) string {
-	path = filepath.Clean(path)
-	for from, to := range map[string]string{"/dev/fd": "fd", "/dev/stdin": "fd/0", "/dev/stdout": "fd/1", "/dev/stderr": "fd/2"} {
-		if below(path, from) {
-			path = "/proc/self/" + to + path[len(from):]
-		}
-	}
-	for _, self := range []string{"/proc/self", "/proc/thread-self"} {
-		if below(path, self) {
-			return "/proc/" + strconv.Itoa(int(pid)) + path[len(self):]
-		}
-	}
-	if strings.HasPrefix(path, "/proc/") {
-		return "/proc/" + strconv.Itoa(int(pid)) + "/root" + path
-	}
-	return path
 }

@@ -77,6 +77,7 @@ func TestLastingMakesNothingProtected(t *testing.T) {
 		"linked by name":            `ln -s a.txt .envrc`,
 		"by a link":                 `ln -s .envrc l; echo x > l`,
 		"by two links":              `ln -s "$BASE/work/k" l; ln -s .envrc k; echo x > l`,
+		"by .. of a link":           `mkdir -p sub/e; ln -s sub/e l; echo x > l/../../.envrc`,
 		"by /proc/self/cwd":         `echo x > /proc/self/cwd/.envrc`,
 		"by the shell's cwd":        `echo x > /proc/$BASHPID/cwd/.envrc`,
 		"by its root":               `echo x > /proc/self/root$BASE/work/.envrc`,

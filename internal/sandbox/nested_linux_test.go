@@ -83,7 +83,7 @@ func nestedParts(t *testing.T) string {
 	if out := w.git(n, "commit", "-q", "-m", "submodule"); out != "" {
 		t.Fatal(out)
 	}
-	if err := os.WriteFile(filepath.Join(n, ".git/hooks/pre-push"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(n, ".git/hooks/post-commit"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return at
@@ -105,6 +105,15 @@ var nestedAttempts = map[string]string{
 	"hook, linked by name":            hook + `put h; ln -s ../../../h n/.git/hooks/pre-commit`,
 	"hook by /proc/self/cwd":          hook + `put /proc/self/cwd/n/.git/hooks/pre-commit`,
 	"hook by a descriptor":            hook + `exec 9<n/.git/hooks; put /proc/self/fd/9/pre-commit`,
+	"hook by .. of a link":            hook + `mkdir n/d; ln -s n/d l; put l/../.git/hooks/pre-commit`,
+	"hook by .. of a directory":       hook + `mkdir n/d; cd n/d; put /proc/self/cwd/../.git/hooks/pre-commit`,
+	"hook by a link to /proc":         hook + `ln -s /proc/self/cwd c; put c/n/.git/hooks/pre-commit`,
+	"hook by /proc, with slashes":     hook + `put /proc//self/./cwd/n/.git/hooks/pre-commit`,
+	"hook by a way to /proc":          hook + `put /usr/../proc/self/cwd/n/.git/hooks/pre-commit`,
+	"hook by the shell's directory":   hook + `put /proc/$BASHPID/cwd/n/.git/hooks/pre-commit`,
+	"hook by a link that leads there": hook + `ln -s ../d/../.git/hooks/pre-commit n/lib/k; mkdir n/d; put n/lib/k`,
+	"hook, linked out":                `ln n/.git/hooks/post-commit h; printf '#!/bin/sh\nevil\n' > h; chmod +x h`,
+	"hook, linked out by a link":      `ln -s n/.git/hooks/post-commit l; ln -L l h; printf '#!/bin/sh\nevil\n' > h; chmod +x h`,
 	"hook, within":                    hook + `cd n/.git/hooks; put pre-commit`,
 	"hook, in a moved checkout":       hook + `mv n o; put o/.git/hooks/pre-commit; mv o n`,
 	"hook, git moved away":            hook + `mv n/.git n/g; put n/g/hooks/pre-commit; mv n/g n/.git`,

@@ -305,10 +305,10 @@ func (t *teller) note(req *notif) (fails unix.Errno) {
 	from := ""
 	for i := range at {
 		raw := readString(int(req.pid), uintptr(at[i]))
-		if raw == "" {
-			continue
+		if raw == "" && (op != "link" || i > 0) {
+			continue // a link may be made of what is open
 		}
-		path, ok := t.allowed(req, dirs[i], raw, op == "write")
+		path, ok := t.allowed(req, dirs[i], raw, op == "write" || i == 0 && followsSource(req))
 		two := op == "rename" || op == "link"
 		c := change{op: op, path: path, from: from, whole: two || isSymlink(req.nr), away: two && i == 0}
 		if from = path; t.barred(c) {
@@ -339,63 +339,21 @@ func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (strin
 		if err != nil || !filepath.IsAbs(base) {
 			return path, true
 		}
-		path = base + "/" + path
-	}
-	for _, own := range []string{"/proc/", "/dev/fd/", "/dev/std"} { // mostly what a program has open
-		if !strings.HasPrefix(path, own) {
-			continue
+		if path != "" {
+			base += "/" + path
 		}
-		return t.existing(byProcess(req.pid, path), follow), true
+		path = base
 	}
-	real := t.existing(path, follow)
+	real := leads(req.pid, path, follow)
+	for _, own := range []string{"/proc/", "/dev/fd/", "/dev/std"} { // mostly what a program has open
+		if strings.HasPrefix(path, own) {
+			return real, true
+		}
+	}
 	if real == "" {
 		return path, true // there is nothing to refuse
 	}
 	return real, strings.HasPrefix(real, "/dev/pts/") || t.writable(real)
-}
-
-// existing resolves the links of a path, and with follow of what it leads to, if that is
-// there; empty if its directory does not exist.
-func (*teller) existing(path string, follow bool) string {
-	for range maxLinks {
-		if !follow {
-			break
-		}
-		if real := realPath(path); real != "" {
-			return real
-		}
-		to, err := os.Readlink(path) // it may lead to what is not there yet
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	dir := realPath(filepath.Dir(filepath.Clean(path)))
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, filepath.Base(path))
-}
-
-// maxLinks is how many links the kernel follows in one path.
-const maxLinks = 40
-
-// realPath resolves the links of a path; empty if it does not exist.
-func realPath(path string) string {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var buf [unix.PathMax]byte
-	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
-	if err != nil {
-		return ""
-	}
-	return string(buf[:n])
 }
 
 func (t *teller) writable(path string) bool {
@@ -423,6 +381,11 @@ func subject(req *notif) (op string, dirs []int32, at []uint64) {
 		return "write", []int32{here}, []uint64{a[0]}
 	}
 	return olderSubject(req)
+}
+
+// followsSource reports whether a call makes a link to where its first path leads.
+func followsSource(req *notif) bool {
+	return req.nr == unix.SYS_LINKAT && req.args[4]&unix.AT_SYMLINK_FOLLOW != 0
 }
 
 // readString reads a string of another process.

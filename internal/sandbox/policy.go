@@ -41,7 +41,8 @@ type Policy struct {
 	// Aside is a directory for files that are moved away. It is created when needed.
 	Aside string
 
-	now *sight // what was found while a process starts; nil: look
+	now    *sight    // what was found while a process starts; nil: look
+	absent *absences // what was not there before; may be nil
 }
 
 // Grant is what one process may do in addition to its policy, because a person or a

@@ -7,9 +7,10 @@ type sight struct {
 	protected []string // what is protected and there
 	looked    bool
 	real      map[string]string // without links, by path; empty: there is nothing
+	look      *look
 }
 
-func newSight() *sight { return &sight{real: map[string]string{}} }
+func newSight(a *absences) *sight { return &sight{real: map[string]string{}, look: a.look()} }
 
 // later returns the policy for what is looked at when the process has ended.
 func (policy *Policy) later() *Policy {
@@ -24,9 +25,12 @@ func (policy *Policy) realOf(path string, resolve func(string) string) string {
 		return resolve(path)
 	}
 	real, ok := policy.now.real[path]
-	if !ok {
-		real = resolve(path)
-		policy.now.real[path] = real
+	if ok || policy.now.look.gone(path) {
+		return real
 	}
+	if real = resolve(path); real == "" {
+		policy.now.look.missed(path)
+	}
+	policy.now.real[path] = real
 	return real
 }
