@@ -166,6 +166,7 @@ func New(ctx context.Context, o Options) *App {
 	a.after = func(d time.Duration) tea.Cmd { return wake(a.access, d) }
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
 	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Desk.Editor, a.commandOffers)
+	a.input.Vi(o.Prefs.Vim)
 	a.side = side.New(a, a.access)
 	a.about = about.New(a, a.access)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.Desk.WriteFile, Editor: o.Desk.Editor})

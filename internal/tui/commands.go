@@ -46,10 +46,10 @@ func allCommands() []command {
 func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
-		{[]string{"worktree"}, "", "new session in a git worktree of its own", "session", canBranchOff, branchOff},
+		{[]string{"worktree"}, keys.Named("worktree"), "new session in a git worktree of its own", "session", canBranchOff, branchOff},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
 		{[]string{"found", "import"}, keys.Elsewhere, "what OpenCode, Claude Code and Codex have here: import, keep, ignore", "session", func(v *view) bool { return v.access.Able.Elsewhere != nil }, func(a *App) tea.Cmd { return a.apply(a.start.Elsewhere()) }},
-		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
+		{[]string{"archived"}, keys.Named("archived"), "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
 		{[]string{"find"}, keys.Find, "find in the conversation", "session", hasSession, func(a *App) tea.Cmd { return a.apply(find.Open(a, a.access, a.sheets.Take())) }},
 		{[]string{"bookmark"}, keys.Bookmark, "bookmark this message, or not", "session", canNote, func(a *App) tea.Cmd { return a.apply(a.marks.Toggle()) }},
@@ -64,9 +64,9 @@ func sessionCommands() []command {
 		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Share != nil && v.session.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Unshare(a.session)) }},
 		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(v *view) bool { return v.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
-		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Children(a.session.ID)) }},
-		{[]string{"tree"}, "", "who works for this session, and what it costs", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Tree != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Tree(a.session.ID)) }},
-		{[]string{"stop"}, "", "stop the session and all subagents that work for it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Stop(a.session.ID)) }},
+		{[]string{"children"}, keys.Named("children"), "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Children(a.session.ID)) }},
+		{[]string{"tree"}, keys.Named("tree"), "who works for this session, and what it costs", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Tree != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Tree(a.session.ID)) }},
+		{[]string{"stop"}, keys.Named("stop"), "stop the session and all subagents that work for it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Stop(a.session.ID)) }},
 		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(1)) }},
 		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(-1)) }},
 	}
@@ -75,8 +75,8 @@ func sessionCommands() []command {
 func agentCommands() []command {
 	return []command{
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.ModelList()) }},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(v *view) bool { return v.access.Able.Keys != nil }, func(a *App) tea.Cmd { return a.apply(choice.Connect{}) }},
-		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(v *view) bool { return v.access.Able.Found != nil }, func(a *App) tea.Cmd { return a.setup.Look() }},
+		{[]string{"connect"}, keys.Named("connect"), "connect a provider with a key", "agent", func(v *view) bool { return v.access.Able.Keys != nil }, func(a *App) tea.Cmd { return a.apply(choice.Connect{}) }},
+		{[]string{"setup"}, keys.Named("setup"), "what can answer: keys, local servers, the offline guide", "agent", func(v *view) bool { return v.access.Able.Found != nil }, func(a *App) tea.Cmd { return a.setup.Look() }},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.AgentList()) }},
 		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.VariantList()) }},
 		{nil, keys.Variant, "next variant of the model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.NextVariant()) }},
@@ -87,21 +87,21 @@ func agentCommands() []command {
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(1)) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
 		{nil, keys.ApprovalMode, "how much is asked: next mode", "", modal, func(a *App) tea.Cmd { return a.apply(a.modes.Cycle(a.session.ID)) }},
-		{[]string{"approval", "modes"}, "", "how much is asked: by rules, ask first, accept edits, plan only, auto", "agent", modal, func(a *App) tea.Cmd { return a.apply(a.modes.List(a.session.ID)) }},
-		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(v *view) bool { return v.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
-		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
-		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
-		{[]string{"mcps", "mcp"}, "", "MCP servers: their state and tools, on and off", "agent", nil, showServers},
-		{[]string{"plugins", "hooks"}, "", "plugins, tools and hooks: what they take part in, on and off", "agent", func(v *view) bool { return v.access.Able.Plugins != nil }, func(a *App) tea.Cmd { return a.apply(a.plugins.List()) }},
-		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
-		{[]string{"skills"}, "", "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
+		{[]string{"approval", "modes"}, keys.Named("approval"), "how much is asked: by rules, ask first, accept edits, plan only, auto", "agent", modal, func(a *App) tea.Cmd { return a.apply(a.modes.List(a.session.ID)) }},
+		{[]string{"trust"}, keys.Named("trust"), "whether this repository may steer lathe", "agent", func(v *view) bool { return v.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
+		{[]string{"permissions"}, keys.Named("permissions"), "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
+		{[]string{"jobs"}, keys.Named("jobs"), "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
+		{[]string{"mcps", "mcp"}, keys.Named("mcps"), "MCP servers: their state and tools, on and off", "agent", nil, showServers},
+		{[]string{"plugins", "hooks"}, keys.Named("plugins"), "plugins, tools and hooks: what they take part in, on and off", "agent", func(v *view) bool { return v.access.Able.Plugins != nil }, func(a *App) tea.Cmd { return a.apply(a.plugins.List()) }},
+		{[]string{"keep"}, keys.Named("keep"), "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
+		{[]string{"skills"}, keys.Named("skills"), "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}
 }
 
 func viewCommands() []command {
 	return []command{
 		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, copyAnswer},
-		{[]string{"code", "copycode"}, "", "copy a block of code of the last answer", "view", hasSession, copyCode},
+		{[]string{"code", "copycode"}, keys.Named("code"), "copy a block of code of the last answer", "view", hasSession, copyCode},
 		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.Details = !a.look.Details; return nil }},
 		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.Thinking = !a.look.Thinking; return nil }},
 		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, toggleTimes},
@@ -114,7 +114,8 @@ func viewCommands() []command {
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ToggleMode()) }},
 		{[]string{"status", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
 		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(v *view) bool { return hasSession(v) && v.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
-		{[]string{"doctor"}, "", "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
+		{[]string{"doctor"}, keys.Named("doctor"), "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
+		{[]string{"vim"}, keys.VimToggle, "the keys of vi in the input, or not", "view", nil, toggleVim},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, func(a *App) tea.Cmd { return a.apply(a.input.Edit()) }},
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.Stash()) }},
 		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashPop()) }},
@@ -127,7 +128,7 @@ func viewCommands() []command {
 		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(-1)) }},
 		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(0)) }},
 		{nil, keys.TitleToggle, "name the session in the terminal's title, or not", "", nil, func(a *App) tea.Cmd { a.noTitle = !a.noTitle; return nil }},
-		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
+		{[]string{"exit", "quit", "q"}, keys.Named("exit"), "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/vim"
 )
 
 // ableTo returns a driver on an engine that can do everything, with a session.
@@ -697,6 +698,9 @@ func TestWalks(t *testing.T) {
 			rt.Fatalf("the draft %q became %q", before, got)
 		}
 		d.now = d.now.Add(time.Minute)
+		if mode, _ := d.app.input.ViMode(); mode != "" && mode != vim.Insert {
+			d.press("i") // with the keys of vi, esc ends writing
+		}
 		d.typed("zz")
 		if got := d.app.input.Text(); strings.Count(got, "z") < 2 {
 			rt.Fatalf("typed text is lost: %q", got)

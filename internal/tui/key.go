@@ -49,6 +49,9 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	if m, ok := a.input.Offer(stroke); ok {
 		return a.apply(m)
 	}
+	if m, ok := a.input.ViKey(stroke, press.Text); ok {
+		return a.apply(m)
+	}
 	for _, act := range a.keys.Plain(stroke) {
 		if cmd, ok := k.action(a, act, armed); ok {
 			return cmd

@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
@@ -46,4 +47,16 @@ func (v *view) barWidth() int {
 func toggleScrollbar(a *App) tea.Cmd {
 	a.widen(func() { a.prefs.Scrollbar = !a.prefs.Scrollbar })
 	return a.prefs.Save()
+}
+
+// toggleVim gives the input the keys of vi, or takes them away, and remembers that.
+func toggleVim(a *App) tea.Cmd {
+	a.prefs.Vim = !a.prefs.Vim
+	a.input.Vi(a.prefs.Vim)
+	text := "the input has its usual keys"
+	if a.prefs.Vim {
+		text = "the input has the keys of vi: esc for commands, i to write"
+	}
+	a.notify(dialog.Info, text)
+	return tea.Batch(a.prefs.Save(), a.tick())
 }

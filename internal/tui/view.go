@@ -150,6 +150,9 @@ func (v *view) rule() styled.Line {
 	if v.input.IsShell() {
 		left = append(left, styled.Span{Text: l.T(" shell "), Style: l.FG(theme.Warning, styled.Bold)}, styled.Span{Text: l.T("runs at once, as you "), Style: l.FG(theme.Muted)})
 	}
+	if mode, pending := v.input.ViMode(); mode != "" {
+		left = append(left, styled.Span{Text: " " + l.T(string(mode)) + " ", Style: l.FG(theme.Secondary, styled.Bold)}, styled.Span{Text: pending, Style: l.FG(theme.Accent)})
+	}
 	if act := v.activity(); len(act) > 0 {
 		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
 	}

@@ -271,6 +271,9 @@ func tuiScreen(ctx context.Context, env *console.Env, f *face.Face, o Options, o
 		if n, ok := t.Get("scroll_speed").Any().(float64); ok && n > 0 {
 			opts.Scroll = int(max(1, min(n, 100)))
 		}
+		if on, ok := t.Get("vim").Any().(bool); ok {
+			opts.Prefs.Vim = on
+		}
 		opts.Stacked = t.Get("diff_style").Any() == "stacked"
 		if ms, ok := t.Get("leader_timeout").Any().(float64); ok && ms > 0 {
 			opts.Leader = time.Duration(ms) * time.Millisecond

@@ -45,6 +45,7 @@ type otherStateFile struct {
 	Scrollbar bool   `json:"scrollbar_visible,omitempty"`
 	Names     bool   `json:"username_visible,omitempty"`
 
+	Vim     bool     `json:"vim_mode,omitempty"`
 	Ignored []string `json:"programs_ignored,omitempty"`
 	Left    []string `json:"sessions_left,omitempty"`
 }
@@ -58,7 +59,7 @@ func loadPrefs(dir string) prefs.Prefs {
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
 	p := prefs.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
-		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names, Ignored: o.Ignored, Left: o.Left}
+		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names, Vim: o.Vim, Ignored: o.Ignored, Left: o.Left}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
 	}
@@ -108,12 +109,12 @@ func savePrefs(dir string, p prefs.Prefs) error {
 	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
 		return err
 	}
-	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names, Ignored: p.Ignored, Left: p.Left}
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names, Vim: p.Vim, Ignored: p.Ignored, Left: p.Left}
 	if p.NoSidebar {
 		o.Sidebar = "hide"
 	}
 	return mergeState(filepath.Join(dir, otherState), o, []string{
-		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible", "programs_ignored", "sessions_left"})
+		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible", "vim_mode", "programs_ignored", "sessions_left"})
 }
 
 // mergeState sets the keys of a value in a file. Of the keys in ours, those

@@ -19,6 +19,7 @@ import (
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/vim"
 )
 
 // maxInputRows bounds the height of the input; longer text scrolls in it.
@@ -38,6 +39,7 @@ type Composer struct {
 	editor    []string // the person's own; empty: none
 
 	offer    offer
+	vi       vim.Vim
 	width    int
 	method   styled.Method
 	drafting bool // the draft will be kept after a pause
@@ -103,12 +105,14 @@ func (i *Composer) Done(remember bool) {
 		i.history.Add(i.Value())
 	}
 	i.Reset()
+	i.vi.Writes()
 	i.offer = offer{}
 }
 
 // Sent empties the input after its text was sent, and remembers it.
 func (i *Composer) Sent() tea.Msg {
 	kept := i.past.sent(i.host.Session().ID, i.Value())
+	i.vi.Writes()
 	i.Reset()
 	i.offer = offer{}
 	return kept

@@ -116,6 +116,7 @@ const (
 	Review       Action = "session_review"
 	ApprovalMode Action = "approval_mode_cycle"
 	Elsewhere    Action = "elsewhere_list"
+	VimToggle    Action = "vim_toggle"
 	Find         Action = "messages_search"
 	PromptNext   Action = "prompt_next"
 	PromptPrev   Action = "prompt_previous"
@@ -125,6 +126,9 @@ const (
 
 // QuickSwitch is the action that opens one of the sessions that were used last, 1 to 9.
 func QuickSwitch(n int) Action { return Action("session_quick_switch_" + strconv.Itoa(n)) }
+
+// Named is the action of a command that has a name, and no key unless one is configured.
+func Named(command string) Action { return Action("command_" + command) }
 
 // Quick returns which of the sessions an action of [QuickSwitch] opens; 0: it is another action.
 func Quick(a Action) int {
@@ -211,6 +215,7 @@ var defaults = [...]struct {
 	{Sidebar, "<leader>b", "show or hide the sidebar", everywhere},
 	{Scrollbar, "none", "show or hide the scroll bar", everywhere},
 	{Tips, "<leader>h", "tips of a new session", everywhere},
+	{VimToggle, "none", "the keys of vi in the input, or not", everywhere},
 	{TitleToggle, "none", "name the session in the terminal's title, or not", everywhere},
 	{Help, "f1", "this help", everywhere},
 	{PageUp, "pageup,ctrl+alt+b", "page up", everywhere},
@@ -267,6 +272,24 @@ var defaults = [...]struct {
 	{DeleteToStart, "ctrl+u", "delete to the start of the line", writing},
 	{InputUndo, "ctrl+-,super+z", "undo typing", writing},
 	{InputRedo, "ctrl+.,super+shift+z", "redo typing", writing},
+	{Named("worktree"), "none", "new session in a git worktree of its own", everywhere},
+	{Named("archived"), "none", "sessions that were put away", everywhere},
+	{Named("children"), "none", "sessions of subagents", everywhere},
+	{Named("tree"), "none", "who works for this session, and what it costs", everywhere},
+	{Named("stop"), "none", "stop the session and all subagents that work for it", everywhere},
+	{Named("connect"), "none", "connect a provider with a key", everywhere},
+	{Named("setup"), "none", "what can answer: keys, local servers, the offline guide", everywhere},
+	{Named("approval"), "none", "how much is asked: by rules, ask first, accept edits, plan only, auto", everywhere},
+	{Named("trust"), "none", "whether this repository may steer lathe", everywhere},
+	{Named("permissions"), "none", "what you allowed from now on; take it back", everywhere},
+	{Named("jobs"), "none", "processes that live on: output, stop", everywhere},
+	{Named("mcps"), "none", "MCP servers: their state and tools, on and off", everywhere},
+	{Named("plugins"), "none", "plugins, tools and hooks: what they take part in, on and off", everywhere},
+	{Named("keep"), "none", "let the running command go on as a job", everywhere},
+	{Named("skills"), "none", "skills that models can load", everywhere},
+	{Named("code"), "none", "copy a block of code of the last answer", everywhere},
+	{Named("doctor"), "none", "look whether all works", everywhere},
+	{Named("exit"), "none", "leave lathe", everywhere},
 	{Suspend, "ctrl+z", "suspend lathe", everywhere},
 	{Exit, "ctrl+c,ctrl+d,<leader>q", "leave lathe (empty input)", everywhere},
 }

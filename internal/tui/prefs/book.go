@@ -27,6 +27,7 @@ type Prefs struct {
 	Scrollbar bool
 	Names     bool // prompts show who wrote them
 
+	Vim     bool     // the input has the keys of vi
 	Ignored []string // other programs that the start page does not name
 	Left    []string // sessions that stopped early and are left so, each with its last message
 }
