@@ -69,7 +69,7 @@ export function MessageView(props: { entry: Entry; session: Session; gone: boole
       {entry.parts.value.map((p) => (
         <PartView key={p.peek().id} part={p} dir={session.directory} mine={mine} open={open} />
       ))}
-      {failure && <p class="bad">{plain(failure.name === "MessageAbortedError" ? t("abort") : (failure.data?.message ?? failure.name))}</p>}
+      {failure && <p class="bad">{plain(failure.name === "MessageAbortedError" ? t("stopped") : (failure.data?.message ?? failure.name))}</p>}
       <p class="acts">
         {acts ? (
           <a class="quiet" href={toSession(session.id, entry.id)} title={t("link")}>
@@ -104,6 +104,7 @@ function Weight(props: { info: Assistant }) {
   const { tokens, cost, modelID } = props.info;
   if (!tokens) return null;
   const input = tokens.input + tokens.cache.read + tokens.cache.write;
+  if (input + tokens.output === 0) return <span class="quiet">{plain(modelID ?? "")}</span>;
   return (
     <span class="quiet">
       {plain(modelID ?? "")} · {number(input)} → {number(tokens.output)}

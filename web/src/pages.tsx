@@ -134,9 +134,9 @@ export function Costs() {
       {stats && (
         <>
           <p class="big">
-            {money(stats.total.cost)} <span class="quiet">{number(sum(stats.total))} {t("tokens")} · {number(stats.sessions)} {t("sessions")}</span>
+            {money(stats.total.cost)} <span class="quiet">{t("tokens")}: {number(sum(stats.total))} · {t("sessions")}: {number(stats.sessions)}</span>
           </p>
-          <CostChart days={stats.days} sum={sum} say={(n) => `${number(n)} ${t("tokens")}`} />
+          <CostChart days={stats.days} sum={sum} say={(n) => `${t("tokens")}: ${number(n)}`} />
           <Budgets />
           <Bars title={t("day")} rows={Object.entries(stats.days).sort(([a], [b]) => b.localeCompare(a)).slice(0, 30)} />
           <Bars title={t("model")} rows={byCost(stats.models)} />

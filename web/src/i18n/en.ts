@@ -149,6 +149,7 @@ export const en = {
   showMessage: "Show it in the conversation",
   skip: "Skip to the conversation",
   steps: "Steps: {n}",
+  stopped: "Stopped.",
   subtask: "Helper",
   summary: "{add} added, {del} removed",
   terminal: "Terminal",

@@ -150,6 +150,7 @@ export const zh: Words = {
   showMessage: "在对话中显示",
   skip: "跳到对话",
   steps: "步数：{n}",
+  stopped: "已停止。",
   subtask: "助手",
   summary: "增加 {add} 行，删除 {del} 行",
   terminal: "终端",
