@@ -289,15 +289,37 @@ func (f *Forwarder) Run(ctx context.Context) {
 }
 
 // Do does queued work, here or where its session is held by now, and returns the answer
-// and its status.
+// and its status: 503 if it is not known whether another server has done it.
 func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status int) {
 	h, held, err := f.o.Store.Holder(ctx, w.Session)
-	if err == nil && held && h.Owner != f.o.Self {
-		if answer, err = f.o.Store.Mail.Send(ctx, h.Owner, w.Body); err == nil {
-			return answer, http.StatusOK
-		}
+	switch {
+	case err != nil:
+		return unavailable()
+	case !held || h.Owner == f.o.Self:
+		return f.done(ctx, w.Body)
 	}
-	return f.done(ctx, w.Body)
+	raw, err := f.o.Store.Mail.Send(ctx, h.Owner, w.Body)
+	if err != nil {
+		return unavailable()
+	}
+	return raw, statusOf(raw)
+}
+
+func unavailable() ([]byte, int) {
+	raw, err := json.Marshal(answer{Status: http.StatusServiceUnavailable})
+	if err != nil { // numbers always encode
+		panic(err)
+	}
+	return raw, http.StatusServiceUnavailable
+}
+
+// statusOf returns the status of an answer as it is sent.
+func statusOf(raw []byte) int {
+	var a answer
+	if json.Unmarshal(raw, &a) != nil {
+		return 0
+	}
+	return a.Status
 }
 
 // done does what a letter asks for, and returns the answer as it is sent.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"lathe"
 	"lathe/internal/store"
@@ -21,8 +22,8 @@ type Options struct {
 	Turns       int      // that run at once
 	// Limits bound the turns in a directory, by all workers together.
 	Limits map[string]int
-	// Do does work and returns the answer with its HTTP status. It returns early with a
-	// prompt that is only to be accepted.
+	// Do does work and returns the answer with its HTTP status; 503 or 507 if it could not even
+	// begin, for now. It returns early with a prompt that is only to be accepted.
 	Do func(ctx context.Context, w store.Work) (answer []byte, status int)
 	// Settle returns when a session is idle here. Refused tells that it is, because nothing
 	// has begun.
@@ -40,7 +41,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	o.Ready()
-	h := &hands{o: o, doing: map[int64]lathe.SessionID{}}
+	h := &hands{o: o, stopping: ctx.Done(), doing: map[int64]lathe.SessionID{}}
 	for ctx.Err() == nil {
 		h.take(ctx)
 		o.Crew.Wake(ctx)
@@ -53,8 +54,9 @@ func Run(ctx context.Context, o Options) error {
 
 // hands do what was taken.
 type hands struct {
-	o  Options
-	wg sync.WaitGroup
+	o        Options
+	stopping <-chan struct{}
+	wg       sync.WaitGroup
 
 	mu    sync.Mutex
 	doing map[int64]lathe.SessionID
@@ -97,9 +99,39 @@ func (h *hands) busy() (free int, doing []int64) {
 	return max(0, h.o.Turns-len(sessions)), slices.Sorted(maps.Keys(h.doing))
 }
 
+// Work that cannot begin, because the database is away or full for instance, is tried again
+// for about ten minutes: it was accepted.
+const (
+	firstPause = 200 * time.Millisecond
+	mostPause  = 10 * time.Second
+	attempts   = 60
+)
+
+// attempt does work, again as long as it could not begin. What must not be repeated is done
+// once, and nothing is while the worker stops: it waits for another.
+func (h *hands) attempt(ctx context.Context, w store.Work) (answer []byte, status int) {
+	pause := firstPause
+	for n := 1; ; n++ {
+		answer, status = h.o.Do(ctx, w)
+		later := status == http.StatusServiceUnavailable || status == http.StatusInsufficientStorage
+		if !later || w.Once || n == attempts {
+			return answer, status
+		}
+		select {
+		case <-time.After(pause):
+		case <-h.stopping:
+			return nil, status
+		}
+		pause = min(2*pause, mostPause)
+	}
+}
+
 // do does one piece of work. It is over when its session is idle.
 func (h *hands) do(ctx context.Context, w store.Work) {
-	answer, status := h.o.Do(ctx, w)
+	answer, status := h.attempt(ctx, w)
+	if answer == nil && status != 0 {
+		return // another worker finds that nobody has it
+	}
 	err := h.o.Crew.Done(ctx, w.N, answer, false)
 	if status >= http.StatusBadRequest || status == 0 {
 		h.o.Refused(w)

@@ -1,0 +1,162 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/store"
+)
+
+// line is a queue in memory, for one worker.
+type line struct {
+	mu      sync.Mutex
+	waiting []store.Work
+	doing   [][]int64
+	free    []int
+	ended   map[int64]string
+	wake    chan struct{}
+	away    bool
+}
+
+func (l *line) Offer(context.Context, []string, int) error { return nil }
+
+func (l *line) Withdraw(context.Context) error { return nil }
+
+func (l *line) Take(_ context.Context, free int, doing []int64, _ map[string]int) ([]store.Work, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		return nil, errors.New("away")
+	}
+	l.free, l.doing = append(l.free, free), append(l.doing, doing)
+	n := min(free, len(l.waiting))
+	out := l.waiting[:n]
+	l.waiting = l.waiting[n:]
+	return out, nil
+}
+
+func (l *line) Done(_ context.Context, n int64, answer []byte, over bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended[n] += string(answer)
+	if over {
+		l.ended[n] += "."
+	}
+	return nil
+}
+
+func (l *line) Wake(ctx context.Context) {
+	select {
+	case <-l.wake:
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+	}
+}
+
+func works(l *line, turns int, do func(store.Work) ([]byte, int)) Options {
+	return Options{
+		Crew: l, Turns: turns, Log: slog.New(slog.DiscardHandler), Ready: func() {}, Refused: func(store.Work) {},
+		Do:     func(_ context.Context, w store.Work) ([]byte, int) { return do(w) },
+		Settle: func(context.Context, lathe.SessionID) error { return nil },
+	}
+}
+
+// What was accepted and cannot begin for now is tried again; what must not be repeated is
+// not, and what is refused is answered so.
+func TestWorkThatCannotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}, {N: 2, Once: true}, {N: 3}}}
+		var mu sync.Mutex
+		tries := map[int64]int{}
+		ctx, stop := context.WithCancel(t.Context())
+		var ran sync.WaitGroup
+		ran.Go(func() {
+			err := Run(ctx, works(l, 5, func(w store.Work) ([]byte, int) {
+				mu.Lock()
+				defer mu.Unlock()
+				tries[w.N]++
+				switch {
+				case w.N == 3:
+					return []byte("no such agent"), http.StatusBadRequest
+				case tries[w.N] < 4:
+					return []byte("away"), http.StatusServiceUnavailable
+				}
+				return []byte("done"), http.StatusOK
+			}))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff(map[int64]string{1: "done.", 2: "away.", 3: "no such agent."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[int64]int{1: 4, 2: 1, 3: 1}, tries); diff != "" {
+			t.Errorf("tried (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A worker that stops while work cannot begin leaves it to another: nothing is answered.
+func TestStoppingLeavesWhatHasNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}}}
+		ctx, stop := context.WithCancel(t.Context())
+		var ran sync.WaitGroup
+		ran.Go(func() {
+			_ = Run(ctx, works(l, 1, func(store.Work) ([]byte, int) { return []byte("away"), http.StatusServiceUnavailable }))
+		})
+		time.Sleep(time.Minute)
+		stop()
+		ran.Wait()
+		if len(l.ended) != 0 {
+			t.Errorf("answered: %v", l.ended)
+		}
+	})
+}
+
+// A worker takes as much as it has hands for, counted by sessions, and goes on when the
+// database comes back.
+func TestHands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, away: true, waiting: []store.Work{{N: 1, Session: "a"}, {N: 2, Session: "a"}, {N: 3, Session: "b"}}}
+		ctx, stop := context.WithCancel(t.Context())
+		release := make(chan struct{})
+		var ran sync.WaitGroup
+		ran.Go(func() {
+			_ = Run(ctx, works(l, 2, func(store.Work) ([]byte, int) { <-release; return []byte("done"), http.StatusOK }))
+		})
+		time.Sleep(4 * time.Second) // it has looked twice
+		l.mu.Lock()
+		l.away = false
+		l.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		l.mu.Lock()
+		if diff := cmp.Diff([]int{2, 1, 0}, l.free[:3]); diff != "" {
+			t.Errorf("free (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]int64{1, 2, 3}, l.doing[2]); diff != "" {
+			t.Errorf("doing (-want +got):\n%s", diff)
+		}
+		l.mu.Unlock()
+		close(release)
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff(map[int64]string{1: "done.", 2: "done.", 3: "done."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+	})
+}
