@@ -38,7 +38,7 @@ func TestEveryRouteNeedsARole(t *testing.T) {
 			}
 		case !people.IsRole(n.role):
 			t.Errorf("%s needs %q, which is no role", name, n.role)
-		case n.role == people.Reader && route.method != http.MethodGet && name != "POST /log":
+		case n.role == people.Reader && route.method != http.MethodGet && name != "POST /log" && !strings.HasSuffix(name, "/attend"):
 			t.Errorf("%s changes something, and a reader may call it", name)
 		}
 	}
