@@ -18,7 +18,7 @@ type Window struct {
 	Cached     string      `json:"cached"`  // CostCached in words
 	Cost       lathe.Money `json:"cost"`    // with nothing in the provider's cache
 	CostCached lathe.Money `json:"costCached"`
-	Frees      int64       `json:"frees,omitempty"` // tokens that a compaction would replace by a summary; 0: none, or unknown
+	Frees      int64       `json:"frees"` // tokens that a compaction would replace by a summary; 0: none, or unknown
 
 	Kinds   []Portion   `json:"kinds"` // what fills the window, largest first
 	Parts   []Portion   `json:"parts"` // the largest parts
