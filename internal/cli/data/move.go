@@ -28,11 +28,11 @@ func newDBMove(env *console.Env) *cobra.Command {
 		Use: "move --to postgres://… | --to directory", Short: "Carry all sessions to another store", Args: console.NoArgs,
 		Long: "Move carries sessions, projects, approvals and what was spent from the store in use to an empty one, compares the two, and leaves\n" +
 			"the first as it is. The other is a PostgreSQL, the directory of a database of its own, or \"files\" for the data directory of\n" +
-			"this machine. It may be ended at any time; the same command goes on. No other lathe may work in the sessions meanwhile.",
+			"this machine. You may stop it at any time; the same command then goes on where it was. No other lathe may work in the sessions meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), env, from, to) },
 	}
-	cmd.Flags().StringVar(&to, "to", "", "where to: the address of a PostgreSQL, a directory, or files")
-	cmd.Flags().StringVar(&from, "from", "", "where from, written the same way; the store in use if it is left out")
+	cmd.Flags().StringVar(&to, "to", "", "the store to move to: the address of a PostgreSQL, a directory, or files")
+	cmd.Flags().StringVar(&from, "from", "", "the store to move from, written like --to (default: the one in use)")
 	_ = cmd.MarkFlagRequired("to") // the flag exists
 	return cmd
 }

@@ -29,13 +29,13 @@ func NewUser(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "user", Short: "Say who may use a team's servers, and give them tokens",
 		Long: `User keeps the people who may use the servers that share a PostgreSQL (LATHE_STORE,
-or "server": {"store": …} in your configuration). As long as there are none, the
-servers are used as without; once there is one, a server that starts asks every caller
-for a token, as a bearer's or in the place of the password. The server's own password,
+or "server": {"store": …} in your configuration). As long as there are none,
+nobody is asked for a token. Once there is one, a server that starts asks every caller
+for a token, as a bearer token or in place of the password. The server's own password,
 if it has one, counts as an owner's.
 
 Roles: a reader sees sessions, an author also starts sessions and works in those that
-are his own or their project's, an owner does everything. With --project a person
+are their own or their project's, an owner does everything. With --project a person
 uses these directories and what is below them, and no others.
 
 Whoever can run these commands can read and write the whole database.`,
@@ -246,7 +246,7 @@ func (u *users) token() *cobra.Command {
 			return u.with(cmd.Context(), "user token", args[0], func(s *store.Store) error { return u.newToken(cmd.Context(), s, args[0], role) })
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "the most that it lets its bearer do (default: what the person may)")
+	cmd.Flags().StringVar(&role, "role", "", "the most that the token allows (default: the role of the person)")
 	cmd.Flags().StringVar(&u.expires, "expires", "", "how long the token is valid, such as 90d or 12h (default: until it is revoked)")
 	return cmd
 }

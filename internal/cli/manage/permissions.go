@@ -30,7 +30,7 @@ that you gave for this project; they answer what would be asked, and never lift 
 		},
 	}
 	format.Flag(cmd.Flags())
-	cmd.Flags().StringVar(&agent, "agent", "", "of this agent only")
+	cmd.Flags().StringVar(&agent, "agent", "", "show the rules of this agent only")
 	cmd.AddCommand(newRevoke(env))
 	return cmd
 }

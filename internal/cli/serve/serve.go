@@ -87,6 +87,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.hostname, "hostname", "", "address to listen on (default 127.0.0.1)")
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
+	f.Lookup("port").DefValue = "0" // the text says the default, and help adds none to a zero
 	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, which only you can reach")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "further name or address under which the server is reached, besides localhost and those it listens on (repeatable)")

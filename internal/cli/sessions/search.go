@@ -39,9 +39,9 @@ func NewSearch(env *console.Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&what.Limit, "max-count", "n", 20, "how many at most")
-	cmd.Flags().BoolVar(&what.Everywhere, "all", false, "in every directory")
-	cmd.Flags().StringVar(&id, "session", "", "in one session")
+	cmd.Flags().IntVarP(&what.Limit, "max-count", "n", 20, "how many places to show at most")
+	cmd.Flags().BoolVar(&what.Everywhere, "all", false, "search the sessions of every directory")
+	cmd.Flags().StringVar(&id, "session", "", "search only the session with this id")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
 }

@@ -46,7 +46,7 @@ func newSessionList(env *console.Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&filter.Limit, "max-count", "n", 50, "how many at most; 0 for all")
+	cmd.Flags().IntVarP(&filter.Limit, "max-count", "n", 50, "how many to show at most; 0 for all")
 	cmd.Flags().BoolVar(&filter.Everywhere, "all", false, "of every directory")
 	cmd.Flags().BoolVar(&filter.OnlyArchived, "archived", false, "those that were put away")
 	cmd.Flags().StringVar(&filter.Search, "title", "", "only those whose title contains this")

@@ -109,6 +109,6 @@ func NewUnshare(env *console.Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&forget, "forget", false, "even if the service cannot be reached; what is stored there stays there")
+	cmd.Flags().BoolVar(&forget, "forget", false, "forget it here even if the service cannot be reached; what is stored there stays there")
 	return cmd
 }
