@@ -77,6 +77,7 @@ var edges = []edge{
 	{"cli", "cli/...", "it puts the commands together"},
 	{"cli/complete", "cli/console", "what every command stands on"},
 	{"cli/topic", "cli/console", "what every command stands on"},
+	{"cli/complete", "cli/app", "where jobs are kept, which need no engine"},
 	{"cli/complete", "cli/face", "models, agents and sessions are known to an engine"},
 	{"cli/app", "cli/console", "what every command stands on"},
 	{"cli/face", "cli/app", "an engine of this process"},

@@ -64,7 +64,7 @@ func isRequest(arg string) bool {
 // notUnderstood says what to write instead of arguments that are no command.
 func notUnderstood(cmd *cobra.Command, env *console.Env, args []string) error {
 	word := args[0]
-	if cmd.SuggestionsMinimumDistance = 2; len(cmd.SuggestionsFor(word)) > 0 {
+	if nearestCommand(cmd, word) != "" {
 		return unknownCommand(cmd, word)
 	}
 	path := word

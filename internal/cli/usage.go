@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,11 +58,28 @@ func runGroup(cmd *cobra.Command, args []string) error {
 // unknownCommand says that a command is unknown, and which one may have been meant.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	hint := "list them with: " + cmd.CommandPath() + " --help"
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+	if near := nearestCommand(cmd, name); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return lathe.Errorf(lathe.CodeInvalid, hint, "unknown command %q for %q", name, cmd.CommandPath())
+}
+
+// nearestCommand returns the command below another one that a mistyped name most likely
+// means, or "".
+func nearestCommand(cmd *cobra.Command, name string) string {
+	names := map[string]string{}
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() && sub.Name() != "help" {
+			continue
+		}
+		for _, n := range append([]string{sub.Name()}, sub.Aliases...) {
+			names[n] = sub.Name()
+		}
+		for _, n := range sub.SuggestFor {
+			names[n] = sub.Name()
+		}
+	}
+	return names[typo.Command(name, slices.Collect(maps.Keys(names)))]
 }
 
 // usageOf adds to a complaint where the usage is explained. For an unknown flag

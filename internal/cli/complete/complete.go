@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"lathe/internal/api"
+	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/job"
 	"lathe/internal/lsp"
 	"lathe/internal/printable"
 )
@@ -111,6 +113,12 @@ func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
 		return c.first(true, c.asking(servers))
 	case "worktree merge", "worktree remove", "worktree keep":
 		return c.first(path != "worktree remove", c.asking(worktrees))
+	case "plugin remove", "plugin update":
+		return c.first(true, c.asking(pluginsBy(func(p api.Plugin) string { return p.Spec })))
+	case "plugin on", "plugin off":
+		return c.first(true, c.asking(pluginsBy(func(p api.Plugin) string { return p.Name })))
+	case "job logs", "job stop":
+		return c.first(true, c.jobs)
 	case "lsp install":
 		return languages
 	}
@@ -231,6 +239,41 @@ func worktrees(ctx context.Context, f *face.Face) ([]string, error) {
 		out = append(out, entry(w.Name, w.Branch))
 	}
 	return out, err
+}
+
+// pluginsBy lists plugins by what names them; none of them is started.
+func pluginsBy(name func(api.Plugin) string) source {
+	return func(ctx context.Context, f *face.Face) ([]string, error) {
+		all, err := f.Plugins(ctx)
+		var out []string
+		for _, p := range all.Plugins {
+			if p.Kind == "plugin" {
+				out = append(out, entry(name(p), p.From))
+			}
+		}
+		return out, err
+	}
+}
+
+// jobs completes by what the server has that the command's flags name, else by the one that
+// runs here, and by the jobs that are kept on this machine.
+func (c completer) jobs(cmd *cobra.Command, _ []string, part string) (out []string, d cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), patience)
+	defer cancel()
+	if paths, _, _, err := app.Places(c.env); err == nil {
+		_, _ = app.Keepers(c.env, paths).List(func(k *job.Kept) bool {
+			out = append(out, entry(k.ID, k.Command))
+			return false // one that has ended is still to be shown by lathe job list
+		})
+	}
+	_ = face.Attached(ctx, c.env, cmd.Flag("attach").Value.String(), cmd.Flag("password-file").Value.String(), func(f *face.Face) error {
+		list, err := f.Jobs(ctx, api.JobFilter{All: true})
+		for _, j := range list {
+			out = append(out, entry(j.ID, j.State+": "+j.Command))
+		}
+		return err
+	})
+	return slices.DeleteFunc(out, func(s string) bool { return !strings.HasPrefix(s, part) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 func languages(*cobra.Command, []string, string) (out []string, d cobra.ShellCompDirective) {
