@@ -37,7 +37,6 @@ type rig struct {
 	db   *pgtest.Server
 	url  string // of the model
 
-	mu    sync.Mutex
 	procs []*proc // servers first
 }
 
