@@ -163,9 +163,9 @@ export function Sidebar() {
             <Row key={s.id} session={s} depth={0} />
           ))}
           {hits?.map((h) => (
-            <li key={`${h.message}-${h.text}`}>
+            <li key={`${h.messageID}-${h.text}`}>
               <div class="session">
-                <a href={toSession(h.session, h.message)}>
+                <a href={toSession(h.sessionID, h.messageID)}>
                   <span class="name">{plain(h.title) || t("untitled")}</span>
                   <span class="quiet">{plain(h.text)}</span>
                 </a>

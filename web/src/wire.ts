@@ -200,8 +200,8 @@ export interface Stats {
 }
 
 export interface Hit {
-  session: string;
-  message: string;
+  sessionID: string;
+  messageID: string;
   title: string;
   updated: number;
   role: string;

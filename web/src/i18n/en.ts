@@ -120,7 +120,7 @@ export const en = {
   prompts: "Prompts",
   provider: "Provider",
   providers: "Providers",
-  queue: "Queued for when the turn has ended",
+  queue: "What you send now reaches the agent at its next step",
   reasoning: "Thinking",
   redo: "Bring it back",
   regexp: "Regular expression",

@@ -121,7 +121,7 @@ export const zh: Words = {
   prompts: "提示",
   provider: "提供方",
   providers: "提供方",
-  queue: "已排队，等本回合结束后执行",
+  queue: "现在发送的内容会在下一步交给智能体",
   reasoning: "思考",
   redo: "恢复",
   regexp: "正则表达式",
