@@ -15,7 +15,9 @@ type Envelope struct {
 	// Number is that of the event in the journal that servers share, the same on each of
 	// them; 0 for what is told by this process alone, and where there is no journal.
 	Number int64
-	Event  Event
+	// Elsewhere means that another server did it and told this one.
+	Elsewhere bool
+	Event     Event
 }
 
 type (

@@ -90,6 +90,16 @@ func (b *Bus) Publish(dir string, ev lathe.Event) uint64 { return b.PublishNumbe
 // [lathe.Envelope]. Numbers rise. After [lathe.EventsMissed] nobody can resume from an
 // earlier event.
 func (b *Bus) PublishNumbered(dir string, ev lathe.Event, number int64) uint64 {
+	return b.publish(lathe.Envelope{Directory: dir, Event: ev, Number: number})
+}
+
+// Relay is PublishNumbered for what another server did.
+func (b *Bus) Relay(dir string, ev lathe.Event, number int64) uint64 {
+	return b.publish(lathe.Envelope{Directory: dir, Event: ev, Number: number, Elsewhere: true})
+}
+
+func (b *Bus) publish(env lathe.Envelope) uint64 {
+	ev := env.Event
 	it := item{weight: weigh(ev), session: lathe.SessionOf(ev)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,8 +107,9 @@ func (b *Bus) PublishNumbered(dir string, ev lathe.Event, number int64) uint64 {
 		return 0
 	}
 	b.seq++
-	it.env = lathe.Envelope{Seq: b.seq, Time: b.now(), Directory: dir, Event: ev, Number: number}
-	b.last = max(b.last, number)
+	env.Seq, env.Time = b.seq, b.now()
+	it.env = env
+	b.last = max(b.last, env.Number)
 	b.ring.add(it)
 	if _, missed := ev.(lathe.EventsMissed); missed {
 		b.ring.forget()

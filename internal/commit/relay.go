@@ -136,6 +136,6 @@ func (w *Writer) Relay(ctx context.Context) {
 
 func (w *Writer) publish(facts []store.Fact) {
 	for _, f := range facts {
-		w.bus.PublishNumbered(f.Directory, f.Event, f.Number)
+		w.bus.Relay(f.Directory, f.Event, f.Number)
 	}
 }

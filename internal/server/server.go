@@ -87,6 +87,8 @@ type Options struct {
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
 
+	// Metrics, when set, is what the server has counted.
+	Metrics Metrics
 	// Served, if set, is called for every answered request, with its pattern,
 	// status and start.
 	Served func(r *http.Request, status int, start time.Time)

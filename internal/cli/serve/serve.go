@@ -23,6 +23,7 @@ import (
 	"lathe/internal/cli/face"
 	"lathe/internal/config"
 	"lathe/internal/instance"
+	"lathe/internal/metrics"
 	"lathe/internal/server"
 	"lathe/internal/server/gate"
 	"lathe/internal/shell"
@@ -41,6 +42,7 @@ type serveOptions struct {
 	passwordFile string
 	dir          string
 	drain        time.Duration
+	metrics      bool
 	mdns         bool
 	mdnsDomain   string
 	open         func(url string) // told the address of the page; may be nil
@@ -95,6 +97,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f.StringVar(&o.store, "store", "", "PostgreSQL that several servers share, as postgres://user@host/database (default: files of this machine)")
 	f.BoolVar(&o.workersOnly, "workers-only", false, "with --store: work in no directory of this machine; lathe worker does, on others")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
+	f.BoolVar(&o.metrics, "metrics", false, "count what happens, for Prometheus: GET /metrics")
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
 	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
 	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to announce (default "+defaultDomain+")")
@@ -201,7 +204,9 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %v\n", err)
 	}
-	srv := newServer(a, o, dir, password, tracer.Served)
+	counts := newMetrics(a, o.metrics)
+	defer counts.Close()
+	srv := newServer(a, o, dir, password, both(tracer.Served, counts.Served), counts)
 	hs := srv.HTTP()
 	all, leave := beFound(ctx, a, listeners, dir)
 	failed := make(chan error, len(all))
@@ -264,7 +269,7 @@ func stopServer(a *app.App, srv *server.Server, hs *http.Server, tracer *telemet
 	return err
 }
 
-func newServer(a *app.App, o serveOptions, dir, password string, served func(*http.Request, int, time.Time)) *server.Server {
+func newServer(a *app.App, o serveOptions, dir, password string, served func(*http.Request, int, time.Time), counts *metrics.Recorder) *server.Server {
 	environ := shell.Env(a.Env.Environ, nil, console.Secrets...)
 	hosts := append([]string{o.hostname}, o.hosts...)
 	if name, err := os.Hostname(); err == nil && o.asks(password) {
@@ -276,6 +281,9 @@ func newServer(a *app.App, o serveOptions, dir, password string, served func(*ht
 	opts := a.ServerOptions(dir)
 	opts.Directories, opts.User, opts.Password, opts.Hosts, opts.Origins = o.directories, a.Flags.ServerUsername, password, hosts, o.cors
 	opts.Named = o.named
+	if counts != nil {
+		opts.Metrics = counts
+	}
 	opts.Environ, opts.Shell, opts.Served, opts.Commands = environ, shell.Choose(environ), served, a.Runner
 	return server.New(opts)
 }
