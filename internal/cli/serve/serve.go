@@ -204,8 +204,11 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %v\n", err)
 	}
-	counts := newMetrics(a, o.metrics)
-	defer counts.Close()
+	var counts *metrics.Recorder
+	if o.metrics {
+		counts = a.Metrics()
+		defer counts.Close()
+	}
 	srv := newServer(a, o, dir, password, both(tracer.Served, counts.Served), counts)
 	hs := srv.HTTP()
 	all, leave := beFound(ctx, a, listeners, dir)
