@@ -19,6 +19,7 @@ var engineFiles = map[string]string{
 	"serve/serve.go":  "is the server",
 	"serve/named.go":  "asks whether people have names",
 	"serve/worker.go": "is the worker",
+	"app/metrics.go":  "counts what the engine does",
 	"data/user.go":    "is about the database itself",
 	"data/db.go":      "is about the database itself",
 	"data/check.go":   "is about the database itself",
