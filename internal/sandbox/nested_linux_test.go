@@ -55,7 +55,11 @@ func withNested(t *testing.T, at string) *world {
 	if out, err := exec.Command("cp", "-a", at+"/.", w.base).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	w.git(filepath.Join(w.work, "n"), "worktree", "repair", "../w") // it has absolute paths
+	for name, text := range map[string]string{"w/.git": "gitdir: " + w.work + "/n/.git/worktrees/w\n", "n/.git/worktrees/w/gitdir": w.work + "/w/.git\n"} {
+		if err := os.WriteFile(filepath.Join(w.work, name), []byte(text), 0o644); err != nil { // git writes absolute paths
+			t.Fatal(err)
+		}
+	}
 	return w
 }
 
