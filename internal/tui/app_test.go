@@ -211,9 +211,10 @@ func TestChoosing(t *testing.T) {
 	if d.app.look.Theme.Name != before {
 		t.Error("leaving the list keeps another theme")
 	}
-	d.press("f1")
+	d.press("f1", "/")
+	d.typed("/rename")
 	d.shows("help", "/rename")
-	d.press("esc")
+	d.press("esc", "esc")
 	d.typed("/ren")
 	d.shows("/rename")
 	d.press("enter")

@@ -308,14 +308,18 @@ func compact(a *App) tea.Cmd {
 	return a.do("", func(ctx context.Context) error { return c.Compact(ctx, id, model) })
 }
 
-// help shows every key and command.
+// help shows the keys of what is done now, and every key and command.
 func help(a *App) tea.Cmd {
 	var list []about.Command
 	for _, c := range allCommands() {
 		list = append(list, about.Command{Names: c.names, Title: a.look.T(c.title), Action: c.action})
 	}
 	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return slash(c.Name) != nil })
-	return a.apply(about.Help(a.keys, list, project))
+	now := about.Now{Busy: a.busy(), Session: hasSession(&a.view), Can: func(act keys.Action) bool {
+		c := commandFor(act)
+		return c == nil || c.can(&a.view)
+	}}
+	return a.apply(about.Help(a.keys, list, project, now))
 }
 
 // showServers shows the MCP servers; if the engine cannot say more about them, they

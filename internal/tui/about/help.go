@@ -54,28 +54,29 @@ type help struct {
 	keys     *keys.Map
 	commands []Command
 	project  []api.Command
+	now      Now
 }
 
-// Help shows every key and command: those of the screen, and those of the project.
-func Help(m *keys.Map, commands []Command, project []api.Command) tea.Msg {
-	return dialog.Open{Sheet: &dialog.Page{Title: "help", Lines: help{m, commands, project}.lines}}
+// Help shows the keys of what the person is doing now, and below them every key and
+// command: those of the screen, and those of the project.
+func Help(m *keys.Map, commands []Command, project []api.Command, now Now) tea.Msg {
+	h := help{m, commands, project, now}
+	return dialog.Open{Sheet: &dialog.Page{Title: "help", First: h.cheat, Lines: h.lines}}
 }
 
 func (h help) lines(l look.Look) []styled.Line {
 	var out []styled.Line
-	line := func(left, right, far string) {
-		room := l.Width - 35
+	line := func(key, does, far string) {
+		left, room := 31, l.Width-4
+		if l.Width < 60 {
+			left = 12
+		}
 		if l.Width >= 100 {
 			room -= 34
 		}
-		for i, text := range styled.Wrap(styled.Plain(l.T(right), l.FG(theme.Text)), max(room, 20), l.Method) {
-			if i > 0 {
-				left, far = "", ""
-			}
-			row := append(styled.Plain(left, l.FG(theme.Accent)).Pad(30, l.Method, ""), styled.Span{Text: " "})
-			row = styled.Join(row, text)
+		for _, row := range pair(l, key, does, left, room) {
 			if far != "" && l.Width >= 100 {
-				row = append(row.Pad(l.Width-36, l.Method, ""), styled.Span{Text: " " + far, Style: l.FG(theme.Muted)})
+				row, far = append(row.Pad(l.Width-36, l.Method, ""), styled.Span{Text: " " + far, Style: l.FG(theme.Muted)}), ""
 			}
 			out = append(out, row)
 		}

@@ -16,6 +16,7 @@ import (
 type Page struct {
 	Title  string
 	Lines  func(l look.Look) []styled.Line
+	First  func(l look.Look) []styled.Line // optional: shown above Lines, and not searched
 	top    int
 	rows   int          // that were drawn
 	search *edit.Editor // while words are looked for
@@ -102,6 +103,9 @@ func (s *Page) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 		body, rows = s.found(body), max(1, rows-1)
 		out = append(out, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(s.search.Text(), l.FG(theme.Text))), false))
 		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.Method), l.Width-1)
+	}
+	if s.search == nil && s.First != nil {
+		body = append(s.First(l), body...)
 	}
 	last := max(0, len(body)-rows)
 	s.rows = rows
