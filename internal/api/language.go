@@ -24,3 +24,26 @@ type SymbolPlace struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
 }
+
+// LanguageServers are the language servers of a directory.
+type LanguageServers struct {
+	On      bool             `json:"on"` // whether the configuration switches any on
+	Servers []LanguageServer `json:"servers"`
+}
+
+// LanguageServer is a language server that was started for a root.
+type LanguageServer struct {
+	ID       string `json:"id"`
+	Root     string `json:"root"`
+	State    string `json:"state"`         // connected, starting or error
+	Why      string `json:"why,omitempty"` // of an error
+	Errors   int    `json:"errors"`        // that it knows of
+	Warnings int    `json:"warnings"`
+	Memory   int64  `json:"memory"` // bytes; 0 where that is not known
+}
+
+// LanguageServerName names a language server that was started.
+type LanguageServerName struct {
+	ID   string `json:"id"`
+	Root string `json:"root"`
+}

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/find"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/languages"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/start"
 	"lathe/internal/tui/styled"
@@ -92,6 +93,7 @@ func agentCommands() []command {
 		{[]string{"permissions"}, keys.Named("permissions"), "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
 		{[]string{"jobs"}, keys.Named("jobs"), "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
 		{[]string{"mcps", "mcp"}, keys.Named("mcps"), "MCP servers: their state and tools, on and off", "agent", nil, showServers},
+		{[]string{"languages", "lsp"}, keys.Named("languages"), "language servers: their state, why one failed, start one anew", "agent", nil, showLanguages},
 		{[]string{"plugins", "hooks"}, keys.Named("plugins"), "plugins, tools and hooks: what they take part in, on and off", "agent", func(v *view) bool { return v.access.Able.Plugins != nil }, func(a *App) tea.Cmd { return a.apply(a.plugins.List()) }},
 		{[]string{"keep"}, keys.Named("keep"), "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
 		{[]string{"skills"}, keys.Named("skills"), "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
@@ -112,7 +114,7 @@ func viewCommands() []command {
 		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(v *view) bool { return v.session.ID == "" }, toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ThemeList()) }},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ToggleMode()) }},
-		{[]string{"status", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
+		{[]string{"status"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
 		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(v *view) bool { return hasSession(v) && v.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
 		{[]string{"doctor"}, keys.Named("doctor"), "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
 		{[]string{"vim"}, keys.VimToggle, "the keys of vi in the input, or not", "view", nil, toggleVim},
@@ -320,6 +322,15 @@ func help(a *App) tea.Cmd {
 		return c == nil || c.can(&a.view)
 	}}
 	return a.apply(about.Help(a.keys, list, project, now))
+}
+
+// showLanguages shows the language servers; if the engine cannot say more about them,
+// they are shown with the rest of lathe's setup.
+func showLanguages(a *App) tea.Cmd {
+	if a.access.Able.Languages == nil {
+		return a.apply(a.about.Status())
+	}
+	return a.apply(languages.New(a.access).List())
 }
 
 // showServers shows the MCP servers; if the engine cannot say more about them, they

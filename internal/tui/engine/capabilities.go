@@ -35,6 +35,7 @@ type Capabilities struct {
 	Imports   Imports
 	Tree      Treer
 	Worktrees Worktreer
+	Languages Languages
 	Modes     Modes
 	Review    Reviewer
 	Elsewhere Elsewhere
@@ -82,6 +83,13 @@ type Modes interface {
 type Worktreer interface {
 	// CreateWorktree makes one; an empty name gets a made-up one.
 	CreateWorktree(ctx context.Context, name string) (api.Worktree, error)
+}
+
+// Languages are the language servers of the directory.
+type Languages interface {
+	Languages(ctx context.Context) (api.LanguageServers, error)
+	// StopLanguage ends one; the next file that needs it starts it anew.
+	StopLanguage(ctx context.Context, name api.LanguageServerName) error
 }
 
 // Treer knows which subagents work for a session.

@@ -284,6 +284,7 @@ var defaults = [...]struct {
 	{Named("permissions"), "none", "what you allowed from now on; take it back", everywhere},
 	{Named("jobs"), "none", "processes that live on: output, stop", everywhere},
 	{Named("mcps"), "none", "MCP servers: their state and tools, on and off", everywhere},
+	{Named("languages"), "none", "language servers: their state, why one failed, start one anew", everywhere},
 	{Named("plugins"), "none", "plugins, tools and hooks: what they take part in, on and off", everywhere},
 	{Named("keep"), "none", "let the running command go on as a job", everywhere},
 	{Named("skills"), "none", "skills that models can load", everywhere},
