@@ -30,12 +30,14 @@ const patience = 3 * time.Minute
 // rig is a team: servers without files, workers with them, a database, and a wire
 // between it and each of them.
 type rig struct {
-	t    *testing.T
-	bin  string
-	root string // of everything
-	dir  string // the project
-	db   *pgtest.Server
-	url  string // of the model
+	t     testing.TB
+	bin   string
+	root  string // of everything
+	dir   string // the project
+	db    *pgtest.Server
+	url   string // of the model
+	alone bool   // servers have the project's files themselves, and no workers
+	files bool   // sessions are kept in files, for comparison
 
 	procs []*proc // servers first
 }
@@ -54,7 +56,16 @@ type proc struct {
 
 func newRig(t *testing.T, servers, workers int) *rig {
 	t.Helper()
-	r := &rig{t: t, bin: os.Getenv("LATHE_BIN"), root: t.TempDir(), db: pgtest.Start(t)}
+	r := &rig{t: t, db: pgtest.Start(t)}
+	r.open(servers, workers, answer)
+	return r
+}
+
+// open starts what the rig consists of beside the database.
+func (r *rig) open(servers, workers int, answer http.HandlerFunc) {
+	t := r.t
+	t.Helper()
+	r.bin, r.root, r.alone = os.Getenv("LATHE_BIN"), t.TempDir(), workers == 0
 	if r.bin == "" {
 		r.bin = filepath.Join(r.root, "lathe")
 		if out, err := exec.Command("go", "build", "-o", r.bin, "lathe/cmd/lathe").CombinedOutput(); err != nil {
@@ -63,7 +74,7 @@ func newRig(t *testing.T, servers, workers int) *rig {
 	}
 	r.dir = filepath.Join(r.root, "project")
 	must(t, os.MkdirAll(filepath.Join(r.dir, "runs"), 0o700))
-	model := httptest.NewServer(http.HandlerFunc(answer))
+	model := httptest.NewServer(answer)
 	t.Cleanup(model.Close)
 	r.url = model.URL
 	for i := range servers + workers {
@@ -71,15 +82,17 @@ func newRig(t *testing.T, servers, workers int) *rig {
 		if i >= servers {
 			kind = "worker"
 		}
-		p := &proc{r: r, name: fmt.Sprint(kind, i), worker: i >= servers, wire: newWire(t, r.db.Socket())}
+		p := &proc{r: r, name: fmt.Sprint(kind, i), worker: i >= servers}
+		if !r.files {
+			p.wire = newWire(t, r.db.Socket())
+		}
 		r.procs = append(r.procs, p)
 		p.start()
 		t.Cleanup(p.kill)
 	}
-	return r
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -117,14 +130,21 @@ func (p *proc) start() {
 	must(p.r.t, os.MkdirAll(filepath.Join(home, "config"), 0o700))
 	must(p.r.t, os.WriteFile(filepath.Join(home, "config", "lathe.json"), config, 0o600))
 	args := []string{"serve", "--workers-only", "--port", "0"}
-	if p.worker {
+	switch {
+	case p.worker:
 		args = []string{"worker", "--root", p.r.dir, "--turns", "4"}
+	case p.r.alone:
+		args = []string{"serve", "--port", "0"}
+	}
+	store := ""
+	if p.wire != nil {
+		store = p.wire.url
 	}
 	for end := time.Now().Add(patience); ; {
 		cmd := exec.Command(p.r.bin, args...)
 		cmd.Dir = p.r.dir
 		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LATHE_HOME=" + home, "LATHE_STORE=" + p.wire.url,
+			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LATHE_HOME=" + home, "LATHE_STORE=" + store,
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_DISABLE_LOCAL_MODELS=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC",
 		}
 		out, err := cmd.StdoutPipe()
@@ -183,7 +203,7 @@ type wire struct {
 	held  chan struct{} // closed to let bytes pass again; nil: they pass
 }
 
-func newWire(t *testing.T, socket string) *wire {
+func newWire(t testing.TB, socket string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
