@@ -41,11 +41,13 @@ func BenchmarkStep(b *testing.B) {
 		shared.turn(fmt.Sprint("steps ", steps)) // what is made once
 		files.turn(fmt.Sprint("steps ", steps))
 		var at, beside spent
-		var grown, besideGrown int64
+		var grown, besideGrown, made int64
 		for range 3 {
-			before, besideBefore := size(b, db), files.size()
+			before, besideBefore, sofar := size(b, db), files.size(), transactions(b, db)
 			at.add(shared.turn(fmt.Sprint("steps ", steps)))
 			beside.add(files.turn(fmt.Sprint("steps ", steps)))
+			time.Sleep(1500 * time.Millisecond) // the counters are told late
+			made += transactions(b, db) - sofar
 			grown, besideGrown = grown+size(b, db)-before, besideGrown+files.size()-besideBefore
 		}
 		const n = 3 * steps
@@ -53,6 +55,7 @@ func BenchmarkStep(b *testing.B) {
 		b.ReportMetric(beside.wall.Seconds()*1e3/n, "ms/step-files")
 		b.ReportMetric(at.cpu.Seconds()*1e3/n, "cpu-ms/step")
 		b.ReportMetric(beside.cpu.Seconds()*1e3/n, "cpu-ms/step-files")
+		b.ReportMetric(float64(made)/n, "transactions/step")
 		b.ReportMetric(float64(grown)/n, "B/step")
 		b.ReportMetric(float64(besideGrown)/n, "B/step-files")
 	}

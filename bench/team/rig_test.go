@@ -30,14 +30,15 @@ const patience = 3 * time.Minute
 // rig is a team: servers without files, workers with them, a database, and a wire
 // between it and each of them.
 type rig struct {
-	t     testing.TB
-	bin   string
-	root  string // of everything
-	dir   string // the project
-	db    *pgtest.Server
-	url   string // of the model
-	alone bool   // servers have the project's files themselves, and no workers
-	files bool   // sessions are kept in files, for comparison
+	t       testing.TB
+	bin     string
+	root    string // of everything
+	dir     string // the project
+	db      *pgtest.Server
+	url     string // of the model
+	workers bool   // servers have no files themselves
+	wired   bool   // there is a wire between the database and each process
+	files   bool   // sessions are kept in files, for comparison
 
 	procs []*proc // servers first
 }
@@ -48,6 +49,7 @@ type proc struct {
 	name   string
 	worker bool
 	wire   *wire
+	store  string // address of the database; "" for files
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
@@ -56,7 +58,7 @@ type proc struct {
 
 func newRig(t *testing.T, servers, workers int) *rig {
 	t.Helper()
-	r := &rig{t: t, db: pgtest.Start(t)}
+	r := &rig{t: t, db: pgtest.Start(t), wired: true}
 	r.open(servers, workers, answer)
 	return r
 }
@@ -65,7 +67,7 @@ func newRig(t *testing.T, servers, workers int) *rig {
 func (r *rig) open(servers, workers int, answer http.HandlerFunc) {
 	t := r.t
 	t.Helper()
-	r.bin, r.root, r.alone = os.Getenv("LATHE_BIN"), t.TempDir(), workers == 0
+	r.bin, r.root, r.workers = os.Getenv("LATHE_BIN"), t.TempDir(), workers > 0
 	if r.bin == "" {
 		r.bin = filepath.Join(r.root, "lathe")
 		if out, err := exec.Command("go", "build", "-o", r.bin, "lathe/cmd/lathe").CombinedOutput(); err != nil {
@@ -83,8 +85,12 @@ func (r *rig) open(servers, workers int, answer http.HandlerFunc) {
 			kind = "worker"
 		}
 		p := &proc{r: r, name: fmt.Sprint(kind, i), worker: i >= servers}
-		if !r.files {
+		switch {
+		case r.wired:
 			p.wire = newWire(t, r.db.Socket())
+			p.store = p.wire.url
+		case !r.files:
+			p.store = r.db.URL()
 		}
 		r.procs = append(r.procs, p)
 		p.start()
@@ -129,22 +135,18 @@ func (p *proc) start() {
 	must(p.r.t, err)
 	must(p.r.t, os.MkdirAll(filepath.Join(home, "config"), 0o700))
 	must(p.r.t, os.WriteFile(filepath.Join(home, "config", "lathe.json"), config, 0o600))
-	args := []string{"serve", "--workers-only", "--port", "0"}
+	args := []string{"serve", "--port", "0"}
 	switch {
 	case p.worker:
 		args = []string{"worker", "--root", p.r.dir, "--turns", "4"}
-	case p.r.alone:
-		args = []string{"serve", "--port", "0"}
-	}
-	store := ""
-	if p.wire != nil {
-		store = p.wire.url
+	case p.r.workers:
+		args = append(args, "--workers-only")
 	}
 	for end := time.Now().Add(patience); ; {
 		cmd := exec.Command(p.r.bin, args...)
 		cmd.Dir = p.r.dir
 		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LATHE_HOME=" + home, "LATHE_STORE=" + store,
+			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LATHE_HOME=" + home, "LATHE_STORE=" + p.store,
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_DISABLE_LOCAL_MODELS=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC",
 		}
 		out, err := cmd.StdoutPipe()
