@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
-	"lathe/internal/api"
 	"lathe/internal/say"
 	"lathe/internal/tui/about"
 	"lathe/internal/tui/ask"
@@ -38,6 +37,7 @@ import (
 	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/worktrees"
 )
 
 // Options configure an [App]. Engine is needed.
@@ -90,7 +90,7 @@ type App struct {
 	focused bool
 	dirty   bool // something changed since the last frame
 	// elsewhere is the worktree that the screen is left for.
-	elsewhere *api.Worktree
+	elsewhere *Elsewhere
 }
 
 // rooms are the parts of the screen that have a state of their own.
@@ -329,6 +329,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return tea.Batch(cmds...)
 	case worktreeMsg:
 		return a.branchedOff(m)
+	case worktrees.GoOn:
+		return a.moveTo(m)
 	case budgetMsg:
 		a.budget = m
 	case branchMsg:

@@ -48,6 +48,7 @@ func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"worktree"}, keys.Named("worktree"), "new session in a git worktree of its own", "session", canBranchOff, branchOff},
+		{[]string{"worktrees"}, keys.Named("worktrees"), "git worktrees: what is not merged, go on in one, remove", "session", canBranchOff, listWorktrees},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
 		{[]string{"found", "import"}, keys.Elsewhere, "what OpenCode, Claude Code and Codex have here: import, keep, ignore", "session", func(v *view) bool { return v.access.Able.Elsewhere != nil }, func(a *App) tea.Cmd { return a.apply(a.start.Elsewhere()) }},
 		{[]string{"archived"}, keys.Named("archived"), "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},

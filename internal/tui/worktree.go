@@ -8,7 +8,14 @@ import (
 
 	"lathe/internal/api"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/worktrees"
 )
+
+// Elsewhere is a worktree that the screen was left for.
+type Elsewhere struct {
+	api.Worktree
+	Made bool // for this screen; otherwise it was there, and its last session goes on
+}
 
 // worktreeMsg is a worktree to go on in.
 type worktreeMsg struct {
@@ -23,16 +30,36 @@ func canBranchOff(v *view) bool { return v.access.Able.Worktrees != nil }
 // opened again there. What runs in this session would go on unseen, so it has to end first.
 func branchOff(a *App) tea.Cmd {
 	name := strings.TrimSpace(a.sheets.Take())
-	if a.busy() || len(a.status) > 0 {
-		a.notify(dialog.Warning, "a turn is running; begin a worktree when it is done")
+	if a.stays() {
 		return a.tick()
 	}
 	a.notify(dialog.Info, "making a worktree…")
-	worktrees := a.access.Able.Worktrees
+	able := a.access.Able.Worktrees
 	return tea.Batch(a.tick(), a.access.Do(func(ctx context.Context) tea.Msg {
-		made, err := worktrees.CreateWorktree(ctx, name)
+		made, err := able.CreateWorktree(ctx, name)
 		return worktreeMsg{made, err}
 	}))
+}
+
+// stays tells the person that the screen cannot be left while a turn runs, if one does.
+func (a *App) stays() bool {
+	running := a.busy() || len(a.status) > 0
+	if running {
+		a.notify(dialog.Warning, "a turn is running; begin a worktree when it is done")
+	}
+	return running
+}
+
+// listWorktrees shows the worktrees that lathe made.
+func listWorktrees(a *App) tea.Cmd { return a.apply(worktrees.New(a.access).List()) }
+
+// moveTo leaves this screen for the one in a worktree that was there.
+func (a *App) moveTo(m worktrees.GoOn) tea.Cmd {
+	if a.stays() {
+		return a.tick()
+	}
+	a.elsewhere = &Elsewhere{Worktree: m.Worktree}
+	return tea.Quit
 }
 
 // branchedOff leaves this screen for the one in a worktree.
@@ -41,9 +68,9 @@ func (a *App) branchedOff(m worktreeMsg) tea.Cmd {
 		a.fail(m.err)
 		return a.tick()
 	}
-	a.elsewhere = &m.made
+	a.elsewhere = &Elsewhere{m.made, true}
 	return tea.Quit
 }
 
 // Elsewhere returns the worktree that the screen was left for, or nil.
-func (a *App) Elsewhere() *api.Worktree { return a.elsewhere }
+func (a *App) Elsewhere() *Elsewhere { return a.elsewhere }

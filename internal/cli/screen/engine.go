@@ -31,7 +31,7 @@ var _ engine.Engine = (*tuiEngine)(nil)
 func (e *tuiEngine) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: e, Compact: e, Fork: e, Archive: e, Share: e, Export: e, Search: e, Changes: e, Found: e, Keys: e,
-		Trust: e, Approvals: e, Weigh: e, Budget: e.c, Setup: e, Jobs: e.c, Symbols: e.c, Servers: e.c, Plugins: e.c, Logins: e.c, Imports: e.c, Tree: e.c, Worktrees: e.c, Languages: e.c, Modes: e.c, Review: e.c, Elsewhere: e.c, Notes: e.c, Attend: e.c,
+		Trust: e, Approvals: e, Weigh: e, Budget: e.c, Setup: e, Jobs: e.c, Symbols: e.c, Servers: e.c, Plugins: e.c, Logins: e.c, Imports: e.c, Tree: e.c, Worktrees: worktreesOf{e.c}, Languages: e.c, Modes: e.c, Review: e.c, Elsewhere: e.c, Notes: e.c, Attend: e.c,
 	}
 }
 

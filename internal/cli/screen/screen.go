@@ -117,14 +117,17 @@ func showTUI(ctx context.Context, env *console.Env, f *face.Face, o Options) err
 	var made []worktreeWork
 	out, err := showHere(ctx, env, &here, o)
 	for err == nil && out.worktree != nil {
-		dir := here.PlaceIn(ctx, *out.worktree)
+		w := *out.worktree
+		dir := here.PlaceIn(ctx, w.Worktree)
 		in := here // worktrees are told of where they were made
 		in.Client = here.In(dir)
-		made = append(made, worktreeWork{here, out.worktree.Name, ""})
-		o.Session, o.Cont, o.Prompt = "", false, ""
+		from := here
+		o.Session, o.Cont, o.Prompt = "", !w.Made, ""
 		here = in
 		out, err = showHere(ctx, env, &here, o)
-		made[len(made)-1].session = out.session
+		if w.Made {
+			made = append(made, worktreeWork{from, w.Name, out.session})
+		}
 	}
 	if err == nil && out.session != "" {
 		_, err = env.Stderr.Write([]byte("continue with: " + o.command() + " -s " + out.session + "\n"))
@@ -145,7 +148,7 @@ type worktreeWork struct {
 // left is how the person left a screen.
 type left struct {
 	session  string // that was open last
-	worktree *api.Worktree
+	worktree *tui.Elsewhere
 }
 
 func showHere(ctx context.Context, env *console.Env, f *face.Face, o Options) (out left, err error) {

@@ -79,8 +79,15 @@ type Modes interface {
 	SetApprovalMode(ctx context.Context, id lathe.SessionID, mode lathe.ApprovalMode) error
 }
 
-// Worktreer makes worktrees of the repository to work in.
+// Worktreer makes worktrees of the repository to work in, and removes them.
 type Worktreer interface {
+	Worktrees(ctx context.Context) ([]api.Worktree, error)
+	// RemoveWorktree removes one. What would be lost is kept on a branch.
+	RemoveWorktree(ctx context.Context, name string) (api.RemovedWorktree, error)
+	// AllSessions returns the sessions of every directory.
+	AllSessions(ctx context.Context) ([]lathe.Session, error)
+	// Dir is the directory that the screen works in; empty if that is not known.
+	Dir() string
 	// CreateWorktree makes one; an empty name gets a made-up one.
 	CreateWorktree(ctx context.Context, name string) (api.Worktree, error)
 }

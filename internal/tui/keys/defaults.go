@@ -273,6 +273,7 @@ var defaults = [...]struct {
 	{InputUndo, "ctrl+-,super+z", "undo typing", writing},
 	{InputRedo, "ctrl+.,super+shift+z", "redo typing", writing},
 	{Named("worktree"), "none", "new session in a git worktree of its own", everywhere},
+	{Named("worktrees"), "none", "git worktrees: what is not merged, go on in one, remove", everywhere},
 	{Named("archived"), "none", "sessions that were put away", everywhere},
 	{Named("children"), "none", "sessions of subagents", everywhere},
 	{Named("tree"), "none", "who works for this session, and what it costs", everywhere},
