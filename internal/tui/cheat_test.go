@@ -7,7 +7,9 @@ import (
 
 	"lathe"
 	"lathe/internal/say"
+	"lathe/internal/tui/about"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 )
 
@@ -83,6 +85,19 @@ func TestHelpInNarrowColumns(t *testing.T) {
 	for _, line := range s.e.Lines() {
 		if styled.Width(line, styled.WcWidth) > 40 || strings.Contains(line, "…") {
 			t.Errorf("cut: %q", line)
+		}
+	}
+}
+
+// TestHelpFitsWithEverythingThatCanBeDone holds that the first screen is enough at 80×24 even
+// if every key would do something.
+func TestHelpFitsWithEverythingThatCanBeDone(t *testing.T) {
+	for _, said := range []say.Language{"", say.Chinese} {
+		d := drive(t, Options{Say: said})
+		d.do(d.app.apply(about.Help(d.app.keys, nil, nil, about.Now{Busy: true, Session: true, Can: func(keys.Action) bool { return true }})))
+		first, _, _ := strings.Cut(d.text(), "\n\n")
+		if n := strings.Count(first, "\n") + 1; n > 23 || !strings.Contains(first, said.Text("suspend lathe")) {
+			t.Errorf("%d lines:\n%s", n, d.text())
 		}
 	}
 }

@@ -38,13 +38,13 @@ func does(actions ...keys.Action) (out []entry) {
 func (n Now) groups() []group {
 	signs := []entry{{key: "@", help: "a file or an agent"}, {key: "/", help: "a command"}, {key: "!", help: "a shell command"}}
 	writing := group{"writing", slices.Concat(does(keys.Submit, keys.Newline), signs, does(keys.HistoryPrevious, keys.AgentNext, keys.Stash, keys.Editor, keys.Exit))}
-	screen := group{"the screen", does(keys.Commands, keys.NewSession, keys.Sessions, keys.Models, keys.ModelNext, keys.Agents, keys.Status, keys.Themes, keys.Suspend)}
+	screen := group{"the screen", does(keys.Commands, keys.NewSession, keys.Sessions, keys.Models, keys.Agents, keys.Status, keys.Suspend)}
 	if !n.Session {
 		screen.rows = append(screen.rows, does(keys.Elsewhere, keys.ApprovalMode, keys.Tips)...)
 		return []group{writing, screen}
 	}
-	talk := group{"the conversation", does(keys.PageUp, keys.PageDown, keys.First, keys.Last, keys.PromptPrev, keys.Find, keys.Timeline, keys.Undo, keys.Redo,
-		keys.Copy, keys.Bookmark, keys.Review, keys.Details, keys.Thinking, keys.Sidebar, keys.Compact, keys.Parent)}
+	talk := group{"the conversation", does(keys.PageUp, keys.PageDown, keys.Last, keys.PromptPrev, keys.Find, keys.Timeline, keys.Undo, keys.Redo,
+		keys.Copy, keys.Bookmark, keys.Review, keys.Details, keys.Sidebar, keys.Compact, keys.Parent)}
 	if n.Busy {
 		return []group{{"a turn runs", does(keys.Interrupt)}, writing, talk, screen}
 	}
