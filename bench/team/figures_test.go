@@ -5,6 +5,7 @@ package team
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite"
 
 	"lathe/internal/store/postgres/pgtest"
 )
@@ -240,11 +242,17 @@ func (p *proc) stamps(ctx context.Context) *stamped {
 	return l
 }
 
-// size is that of the files of the first server's home.
+// size is what the first server's files hold: the pages of the database, whether they are
+// still in its log or not, and bodies.
 func (r *rig) size() (n int64) {
-	must(r.t, filepath.WalkDir(filepath.Join(r.root, r.procs[0].name), func(_ string, d fs.DirEntry, err error) error {
+	data := filepath.Join(r.root, r.procs[0].name, "data")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "lathe.db")+"?mode=ro")
+	must(r.t, err)
+	defer func() { _ = db.Close() }()
+	must(r.t, db.QueryRowContext(r.t.Context(), `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&n))
+	must(r.t, filepath.WalkDir(filepath.Join(data, "blob"), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil // files come and go
+			return nil // none yet, or it has just gone
 		}
 		if info, err := d.Info(); err == nil {
 			n += info.Size()
@@ -263,8 +271,9 @@ func number(t testing.TB, db *pgtest.Server, query string) (n int64) {
 	return n
 }
 
+// size is what is kept: the journal of events is not, it is emptied after a quarter of an hour.
 func size(t testing.TB, db *pgtest.Server) int64 {
-	return number(t, db, `SELECT pg_database_size(current_database())`)
+	return number(t, db, `SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_stat_user_tables WHERE relname <> 'event'`)
 }
 
 func transactions(t testing.TB, db *pgtest.Server) int64 {
