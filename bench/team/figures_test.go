@@ -48,7 +48,7 @@ func BenchmarkStep(b *testing.B) {
 			before, besideBefore, sofar := size(b, db), files.size(), transactions(b, db)
 			at.add(shared.turn(fmt.Sprint("steps ", steps)))
 			beside.add(files.turn(fmt.Sprint("steps ", steps)))
-			time.Sleep(1500 * time.Millisecond) // the counters are told late
+			rest(1500 * time.Millisecond) // the counters are told late
 			made += transactions(b, db) - sofar
 			grown, besideGrown = grown+size(b, db)-before, besideGrown+files.size()-besideBefore
 		}
@@ -72,10 +72,10 @@ func BenchmarkIdle(b *testing.B) {
 		r.turn("steps 1")
 		ctx, stop := context.WithCancel(b.Context())
 		l := r.procs[0].stamps(ctx)
-		time.Sleep(15 * time.Second) // leases are given back, and the counters are told late
+		rest(15 * time.Second) // leases are given back, and the counters are told late
 		before := transactions(b, r.db)
 		const seconds = 30
-		time.Sleep(seconds * time.Second)
+		rest(seconds * time.Second)
 		b.ReportMetric(float64(transactions(b, r.db)-before-1)/seconds, "transactions/s")
 		stop()
 		l.wg.Wait()
@@ -95,10 +95,10 @@ func BenchmarkDeltas(b *testing.B) {
 		for _, p := range r.procs {
 			all = append(all, p.stamps(ctx))
 		}
-		time.Sleep(2 * time.Second)
+		rest(2 * time.Second)
 		written, made := rows(b, r.db), transactions(b, r.db)
 		r.turn("stream 20000 1000")
-		time.Sleep(2 * time.Second)
+		rest(2 * time.Second)
 		b.ReportMetric(float64(rows(b, r.db)-written), "rows")
 		b.ReportMetric(float64(transactions(b, r.db)-made), "transactions")
 		stop()
@@ -158,6 +158,9 @@ func BenchmarkTurns(b *testing.B) {
 		b.ReportMetric(time.Since(began).Seconds(), "s")
 	}
 }
+
+// rest lets time pass in which nothing is to happen; that is what is measured.
+func rest(d time.Duration) { <-time.After(d) }
 
 // spent is what a turn took.
 type spent struct{ wall, cpu time.Duration }
