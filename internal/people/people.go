@@ -42,6 +42,12 @@ func NewToken() (token, id string, hash []byte) {
 	return token, "tok_" + strings.ToLower(rand.Text()[:12]), Hash(token)
 }
 
+// tokenLength is that of the prefix and of 256 bits, five to a letter.
+const tokenLength = len(prefix) + 52
+
+// IsToken reports whether a text may be a token, so that nobody looks for the others.
+func IsToken(text string) bool { return len(text) == tokenLength && strings.HasPrefix(text, prefix) }
+
 // Hash returns what is stored of a token.
 func Hash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))

@@ -32,6 +32,9 @@ func TestMayUse(t *testing.T) {
 func TestNewToken(t *testing.T) {
 	one, id, hash := NewToken()
 	two, other, _ := NewToken()
+	if !IsToken(one) || IsToken(one+"a") || IsToken(one[1:]) || IsToken("") || IsToken("the server's own password") {
+		t.Errorf("%q is not told from other texts", one)
+	}
 	if one == two || id == other || string(Hash(one)) != string(hash) || len(one) != len(prefix)+52 {
 		t.Errorf("%q, %q, %q", one, two, id)
 	}

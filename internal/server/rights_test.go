@@ -59,7 +59,10 @@ func (nobody) AddToken(context.Context, store.Token, []byte) error   { return ni
 func (nobody) Tokens(context.Context, string) ([]store.Token, error) { return nil, nil }
 func (nobody) RevokeToken(context.Context, string) error             { return nil }
 
-// crowd is the people of a store, in memory: each token is a name with "token-" in front.
+// tokenOf is the token of a person of a crowd.
+func tokenOf(name string) string { return "lathe_" + strings.Repeat("a", 52-len(name)) + name }
+
+// crowd is the people of a store, in memory.
 type crowd struct {
 	nobody
 	mu     sync.Mutex
@@ -73,7 +76,7 @@ func (c *crowd) Grant(_ context.Context, hash []byte) (store.Grant, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, p := range c.all {
-		if bytes.Equal(hash, people.Hash("token-"+name)) && !c.gone[name] {
+		if bytes.Equal(hash, people.Hash(tokenOf(name))) && !c.gone[name] {
 			return store.Grant{Person: p, Token: "tok_" + name}, nil
 		}
 	}
@@ -128,7 +131,7 @@ func (r *rig) as(who, method, path, body string) (status int, answer string) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if who != "" {
-		req.Header.Set("Authorization", "Bearer token-"+who)
+		req.Header.Set("Authorization", "Bearer "+tokenOf(who))
 	}
 	res, err := r.http.Do(req)
 	if err != nil {
@@ -248,13 +251,13 @@ func TestTokensInEveryPlace(t *testing.T) {
 		return res.StatusCode
 	}
 	got := map[string]int{
-		"token": basic("opencode", "token-reader"), "any user": basic("ann", "token-reader"), "no such token": basic("opencode", "token-nobody"),
+		"token": basic("opencode", tokenOf("reader")), "any user": basic("ann", tokenOf("reader")), "no such token": basic("opencode", tokenOf("nobody")),
 		"the password": basic("opencode", "sesame"), "no password": basic("opencode", ""),
 	}
 	if diff := cmp.Diff(map[string]int{"token": 200, "any user": 200, "no such token": 401, "the password": 200, "no password": 401}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	cookie := logIn(t, r, "token-author")
+	cookie := logIn(t, r, tokenOf("author"))
 	page := func() int {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), "POST", r.url+"/session?directory="+url.QueryEscape(r.dir), strings.NewReader("{}"))

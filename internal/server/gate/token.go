@@ -47,7 +47,7 @@ func (g *Gate) token(r *http.Request) (hash []byte, ok bool) {
 
 // valid returns the hash of a token that is valid.
 func (g *Gate) valid(r *http.Request, token string) (hash []byte, ok bool) {
-	if g.known == nil || token == "" {
+	if g.known == nil || !people.IsToken(token) {
 		return nil, false
 	}
 	hash = people.Hash(token)
