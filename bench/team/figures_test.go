@@ -294,13 +294,7 @@ var ordered = regexp.MustCompile(`(steps|stream) (\d+)(?: (\d+))?`)
 // a command, "stream N PACE" an answer of that many deltas, so many in a second, each with
 // the time at which it was sent.
 func played(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-		Tools []any `json:"tools"`
-	}
+	var in asked
 	if json.NewDecoder(r.Body).Decode(&in) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -315,14 +309,7 @@ func played(w http.ResponseWriter, r *http.Request) {
 			called++
 		}
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	chunk := func(delta map[string]any, finish any) {
-		raw, err := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
-		if err == nil {
-			fmt.Fprintf(w, "data: %s\n\n", raw)
-			_ = http.NewResponseController(w).Flush()
-		}
-	}
+	chunk := chunks(w)
 	say := func(text string) { chunk(map[string]any{"role": "assistant", "content": text}, nil) }
 	count, pace := 0, 1
 	if order != nil && len(in.Tools) > 0 {

@@ -330,16 +330,31 @@ func (r *rig) insist(random *rand.Rand, method, path string, body any) []byte {
 
 var wanted = regexp.MustCompile(`token (\w+)`)
 
+// asked is what a model is sent.
+type asked struct {
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	Tools []any `json:"tools"`
+}
+
+// chunks begins an answer and returns what sends a piece of it.
+func chunks(w http.ResponseWriter) func(delta map[string]any, finish any) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	return func(delta map[string]any, finish any) {
+		raw, err := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+		if err == nil {
+			fmt.Fprintf(w, "data: %s\n\n", raw)
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
 // answer is a model: it has the token of the newest prompt written to a file, once, and
 // then says so.
 func answer(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-		Tools []any `json:"tools"`
-	}
+	var in asked
 	if json.NewDecoder(r.Body).Decode(&in) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -351,13 +366,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		}
 		called = called || m.Role == "tool"
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	chunk := func(delta map[string]any, finish any) {
-		raw, err := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
-		if err == nil {
-			fmt.Fprintf(w, "data: %s\n\n", raw)
-		}
-	}
+	chunk := chunks(w)
 	if called || len(in.Tools) == 0 || token == "" {
 		chunk(map[string]any{"role": "assistant", "content": "done with " + token}, nil)
 		chunk(map[string]any{}, "stop")

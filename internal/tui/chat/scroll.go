@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lathe"
 	"lathe/internal/tui/keys"
 )
 
@@ -37,21 +36,27 @@ func (c *Conversation) Act(act keys.Action) (tea.Msg, bool) {
 // ToMessage scrolls to the next message, the one before, or for 0 to the
 // person's last one.
 func (c *Conversation) ToMessage(dir int) tea.Msg {
-	list, draw := c.Shown(), c.pen().draw
 	if dir == 0 {
-		for _, e := range slices.Backward(list) {
-			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
+		for _, e := range slices.Backward(c.Shown()) {
+			if isPrompt(e) {
 				c.jump(e.m.ID)
 				return nil
 			}
 		}
 		return nil
 	}
+	return c.toNext(dir, c.height, func(e *entry) bool { return e.text() != "" })
+}
+
+// toNext scrolls to the next entry of a kind, or for -1 to the one before; if there is
+// none, up by so many lines, which reads older ones if there are any.
+func (c *Conversation) toNext(dir, up int, is func(*entry) bool) tea.Msg {
+	list, draw := c.Shown(), c.pen().draw
 	i, shown := c.bottom.index(list, draw)
 	y := c.height - shown // the line on screen where the entry begins
 	var next *entry
 	for ; i >= 0; i-- {
-		if list[i].text() != "" {
+		if is(list[i]) {
 			if dir > 0 && y > 0 {
 				next = list[i]
 			} else if dir < 0 && y < 0 {
@@ -65,7 +70,7 @@ func (c *Conversation) ToMessage(dir int) tea.Msg {
 	}
 	switch {
 	case dir < 0:
-		return c.Scroll(-c.height) // which reads older ones, if there are any
+		return c.Scroll(-up)
 	case next == nil:
 		c.Follow()
 	default:

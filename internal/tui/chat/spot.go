@@ -168,30 +168,10 @@ func CountIn(b lathe.PartBody, words string) (n int) {
 // ToPrompt scrolls to the person's next message, or for -1 to the one before; older ones are
 // read when there is none.
 func (c *Conversation) ToPrompt(dir int) tea.Msg {
-	list, draw := c.Shown(), c.pen().draw
-	i, shown := c.bottom.index(list, draw)
-	y := c.height - shown // the line on screen where the entry begins
-	var next *entry
-	for ; i >= 0; i-- {
-		if _, ok := list[i].m.Info.(*lathe.User); ok && list[i].text() != "" {
-			if dir > 0 && y > 0 {
-				next = list[i]
-			} else if dir < 0 && y < 0 {
-				c.jump(list[i].m.ID)
-				return nil
-			}
-		}
-		if i > 0 {
-			y -= len(draw(list[i-1]))
-		}
-	}
-	switch {
-	case dir < 0:
-		return c.Scroll(-1 << 30) // to the first one, which reads older ones if there are any
-	case next == nil:
-		c.Follow()
-	default:
-		c.jump(next.m.ID)
-	}
-	return nil
+	return c.toNext(dir, 1<<30, isPrompt) // that far up is the first one
+}
+
+func isPrompt(e *entry) bool {
+	_, ok := e.m.Info.(*lathe.User)
+	return ok && e.text() != ""
 }
