@@ -47,9 +47,14 @@ func (g *gitDir) objectPath(id oid) string {
 	return filepath.Join(g.dir, "objects", name[:2], name[2:])
 }
 
+// putObject writes an object's file and makes its folder. Git removes empty
+// folders while it packs, also the one just made: so it tries more than once.
 func (g *gitDir) putObject(path string, data []byte) error {
 	err := g.replaceFile(path, data, 0o444)
-	if errors.Is(err, os.ErrNotExist) {
+	for range 10 {
+		if !errors.Is(err, os.ErrNotExist) {
+			break
+		}
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
 			err = g.replaceFile(path, data, 0o444)
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -95,5 +96,41 @@ func TestCloseWhilePacking(t *testing.T) {
 	id := hashBlob(last)
 	if got, err := s.blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || string(got[id]) != last {
 		t.Errorf("an object reads %q, %v", got[id], err)
+	}
+}
+
+// Git removes empty folders of objects as it prunes, also one just made for an
+// object that is being written.
+func TestWriteWhilePruning(t *testing.T) {
+	s := openStore(t, testRoot(t, true), t.TempDir())
+	track(t, s) // makes the store
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if _, err := s.run(t.Context(), nil, "prune-packed", "-q"); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for i := range 3000 {
+		if i%4 == 0 { // most folders are missing most of the time
+			if err := os.RemoveAll(filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", i/4%256))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.writeObject("blob", fmt.Appendf(nil, "blob %d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
 }
