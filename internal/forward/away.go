@@ -151,9 +151,19 @@ func (a *away) directory() (dir string, session lathe.SessionID, err error) {
 	return filepath.Clean(dir), "", nil
 }
 
-// drop takes back what a session was asked and no worker has begun. What one is about to
-// begin it is to end itself.
+// drop takes back what a session was asked and no worker has begun, if the caller may use
+// its directory. What one is about to begin it is to end itself.
 func (a *away) drop(session lathe.SessionID) (done bool, err error) {
+	sess, err := a.f.o.Store.Session(a.r.Context(), session)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil // the route says so
+	}
+	if err == nil {
+		err = a.may(sess.Directory)
+	}
+	if err != nil {
+		return true, err
+	}
 	dropped, taken, err := a.f.o.Store.Queue.Drop(a.r.Context(), session)
 	if err != nil {
 		return false, err
@@ -163,10 +173,6 @@ func (a *away) drop(session lathe.SessionID) (done bool, err error) {
 	}
 	if dropped == 0 {
 		return false, nil
-	}
-	sess, err := a.f.o.Store.Session(a.r.Context(), session)
-	if err != nil {
-		return false, err
 	}
 	a.f.o.Tell(sess.Directory, lathe.SessionStatus{SessionID: session, Status: lathe.Idle{}})
 	if a.r.Method == http.MethodDelete {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"lathe"
@@ -107,5 +108,47 @@ func TestServeWhereTheCallerMay(t *testing.T) {
 	done, err = f.Serve(w, r, func(string) error { return nil })
 	if !done || err != nil || w.Body.String() != "[]" {
 		t.Errorf("got %v, %v, %q", done, err, w.Body)
+	}
+}
+
+// free is a session in /d that nobody holds.
+type free struct{ held }
+
+func (free) Holder(context.Context, lathe.SessionID) (store.Holder, bool, error) {
+	return store.Holder{}, false, nil
+}
+
+// waits is a queue with a prompt in it.
+type waits struct {
+	store.Queue
+	left int
+}
+
+func (q *waits) Drop(context.Context, lathe.SessionID) (int, []store.Owner, error) {
+	n := q.left
+	q.left = 0
+	return n, nil, nil
+}
+
+// What waits for a worker is taken back only by who may use the directory: the right is
+// looked at first, and a refusal leaves the prompt where it was.
+func TestDropNeedsTheRight(t *testing.T) {
+	q := &waits{left: 1}
+	s := &store.Store{Mail: others{}, Leases: free{}, SessionReader: free{}, Queue: q}
+	told := 0
+	f := New(Options{Bus: bus.New(bus.Options{}), Store: s, Log: slog.New(slog.DiscardHandler), Tell: func(string, lathe.Event) { told++ }})
+	defer f.Close()
+	refused := errors.New("refused")
+	for _, method := range []string{"POST /session/ses_1/abort", "DELETE /session/ses_1"} {
+		method, path, _ := strings.Cut(method, " ")
+		done, err := f.Serve(httptest.NewRecorder(), httptest.NewRequest(method, path, nil), func(string) error { return refused })
+		if !done || !errors.Is(err, refused) || q.left != 1 || told != 0 {
+			t.Errorf("%s of somebody who may not: %v, %v, %d left, %d told", method, done, err, q.left, told)
+		}
+	}
+	w := httptest.NewRecorder()
+	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/abort", nil), func(string) error { return nil })
+	if !done || err != nil || q.left != 0 || told != 1 || w.Body.String() != "true" {
+		t.Errorf("of one who may: %v, %v, %d left, %d told, %q", done, err, q.left, told, w.Body)
 	}
 }
