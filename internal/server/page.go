@@ -1,8 +1,7 @@
 package server
 
 import (
-	"bytes"
-	"compress/gzip"
+	"fmt"
 	"net/http"
 	"path"
 	"regexp"
@@ -64,9 +63,16 @@ func (c page) file() (any, error) {
 }
 
 func (c page) serve(name, caching string) (any, error) {
-	data, err := web.File(name)
+	file, err := web.Open(name)
 	if err != nil {
 		return nil, lathe.Errorf(lathe.CodeNotFound, "load the page again", "the page has no file %q", clip(name, 80))
+	}
+	data, encoding := file.Gzip(), "gzip"
+	if !acceptsGzip(c.r.Header.Values("Accept-Encoding")) {
+		if data, err = file.Plain(); err != nil {
+			return nil, fmt.Errorf("page file %s: %w", name, err)
+		}
+		encoding = ""
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", pageType(name))
@@ -75,9 +81,8 @@ func (c page) serve(name, caching string) (any, error) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", caching)
 	h.Add("Vary", "Accept-Encoding")
-	if overNetwork(c.r) && acceptsGzip(c.r.Header.Values("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		data = packed(name, data)
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
 	}
 	c.w.WriteHeader(http.StatusOK)
 	if c.r.Method != http.MethodHead {
@@ -99,23 +104,6 @@ func pageType(name string) string {
 		return "image/svg+xml"
 	}
 	return "application/octet-stream"
-}
-
-var packedFiles sync.Map // by name; compressed once, when first asked for
-
-func packed(name string, data []byte) []byte {
-	if kept, ok := packedFiles.Load(name); ok {
-		return kept.([]byte)
-	}
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil { // the level is a constant
-		panic(err)
-	}
-	_, _ = z.Write(data) // a buffer takes everything
-	_ = z.Close()
-	kept, _ := packedFiles.LoadOrStore(name, out.Bytes())
-	return kept.([]byte)
 }
 
 type loginState struct {

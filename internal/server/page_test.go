@@ -1,6 +1,7 @@
 package server
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -47,19 +48,36 @@ func TestPage(t *testing.T) {
 		if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") || plain == "" {
 			t.Errorf("%s: %d, %q", f[1], res.StatusCode, res.Header.Get("Cache-Control"))
 		}
-		if res, packed := get("/"+f[1], "gzip"); res.Header.Get("Content-Encoding") != "gzip" || len(packed) >= len(plain) {
+		res, packed := get("/"+f[1], "gzip")
+		if res.Header.Get("Content-Encoding") != "gzip" || len(packed) >= len(plain) {
 			t.Errorf("%s: %q, %d bytes of %d", f[1], res.Header.Get("Content-Encoding"), len(packed), len(plain))
+		}
+		if got := gunzipped(t, packed); got != plain {
+			t.Errorf("%s: compressed it is another file, of %d bytes instead of %d", f[1], len(got), len(plain))
 		}
 	}
 	// A name that stays when the content changes is not kept for good.
 	if res, again := get("/lathe/page/index.html", "identity"); again != index || res.Header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("index.html: %q", res.Header.Get("Cache-Control"))
 	}
-	for _, path := range []string{"/lathe/page/icon.svg", "/lathe/page/none.js", "/lathe/page/..%2fweb.go", "/lathe/page/", "/nothing"} {
+	for _, path := range []string{"/lathe/page/icon.svg", "/lathe/page/none.js", "/lathe/page/index.html.gz", "/lathe/page/..%2fweb.go", "/lathe/page/", "/nothing"} {
 		if res, _ := get(path, "identity"); res.StatusCode != 404 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
 	}
+}
+
+func gunzipped(t *testing.T, data string) string {
+	t.Helper()
+	z, err := gzip.NewReader(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // TestPageNow tells what waits in the server's directory.

@@ -8,12 +8,14 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -152,6 +154,28 @@ func failed(list []api.Message) error {
 	return errors.Join(errs...)
 }
 
+// packedExt ends the name of each file of dist: the binary holds them compressed.
+const packedExt = ".gz"
+
+func pack(data []byte) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil { // the level is a constant
+		panic(err)
+	}
+	_, _ = z.Write(data) // a buffer takes everything
+	_ = z.Close()
+	return out.Bytes()
+}
+
+func unpack(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
 func write(root, dist string) error {
 	files, err := bundle(root)
 	if err != nil {
@@ -164,14 +188,15 @@ func write(root, dist string) error {
 		return err
 	}
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dist, name), data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dist, name+packedExt), pack(data), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compare reports where dist is not what the sources make.
+// compare reports where dist is not what the sources make. It compares what is in the
+// files: another version of Go may compress them otherwise.
 func compare(root, dist string) error {
 	files, err := bundle(root)
 	if err != nil {
@@ -183,14 +208,17 @@ func compare(root, dist string) error {
 	}
 	var differ []string
 	for _, entry := range there {
-		data, err := os.ReadFile(filepath.Join(dist, entry.Name()))
+		packed, err := os.ReadFile(filepath.Join(dist, entry.Name()))
 		if err != nil {
 			return err
 		}
-		if want, ok := files[entry.Name()]; !ok || !bytes.Equal(want, data) {
+		name, named := strings.CutSuffix(entry.Name(), packedExt)
+		want, made := files[name]
+		data, err := unpack(packed)
+		if !named || !made || err != nil || !bytes.Equal(want, data) {
 			differ = append(differ, entry.Name())
 		}
-		delete(files, entry.Name())
+		delete(files, name)
 	}
 	for name := range files {
 		differ = append(differ, name)
