@@ -109,7 +109,7 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.press("ctrl+x", "v", "enter", "n", "s", "esc", "esc", "ctrl+u", "ctrl+x", "v", "m")
 	d.shows("❯ Commit what is staged: read it with `git diff --cached`")
 	want := []string{
-		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git add -A -- 'a b.txt' 'new.txt'"`,
+		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git update-index --add --remove --replace -- 'a b.txt' 'new.txt'"`,
 		"between ses_1 msg_1 msg_3", "preview ses_1 msg_1", "revert ses_1 msg_1",
 		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git apply --cached - <<'LATHE_PATCH'\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -12,5 +12,5 @@\n l\n m\n n\n-漢\n+字\n p\nLATHE_PATCH"`,
 	}

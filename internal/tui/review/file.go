@@ -210,7 +210,7 @@ func (f *file) stage(hunk int) tea.Msg {
 	if command == "" {
 		command, what = stageFiles([]api.ReviewedFile{f.change}), "staged the file"
 	}
-	return dialog.All{Run{command}, dialog.Tell{Kind: dialog.Info, Text: what}}
+	return f.list.room.stages(command, what)
 }
 
 // comment asks for a remark about a line.

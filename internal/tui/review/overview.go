@@ -184,7 +184,7 @@ func (o *overview) stage(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 	if len(files) == 0 {
 		return nil
 	}
-	return dialog.All{Run{stageFiles(files)}, dialog.Tell{Kind: dialog.Info, Text: "staged " + look.Plural(len(files), "file") + " as they are now"}}
+	return o.room.stages(stageFiles(files), "staged "+look.Plural(len(files), "file")+" as they are now")
 }
 
 // compare marks where a comparison begins, or shows it.

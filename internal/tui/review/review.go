@@ -25,6 +25,8 @@ import (
 type Room struct {
 	access *engine.Access
 	looked map[string]bool // changes, by their content
+	// staging has what is said when a command that stages something has succeeded, by the command.
+	staging map[string]string
 }
 
 // What the person wants done with what they see.
@@ -42,7 +44,9 @@ type (
 )
 
 // New returns the room of an engine.
-func New(access *engine.Access) *Room { return &Room{access: access, looked: map[string]bool{}} }
+func New(access *engine.Access) *Room {
+	return &Room{access: access, looked: map[string]bool{}, staging: map[string]string{}}
+}
 
 // Open shows the changes of a session.
 func (r *Room) Open(session lathe.SessionID) tea.Msg {
