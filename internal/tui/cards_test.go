@@ -51,6 +51,18 @@ func TestCardsForPeople(t *testing.T) {
 	}
 }
 
+// TestCardKeepsItsEnd holds that a command which is longer than its line still says how it ended.
+func TestCardKeepsItsEnd(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "go"), reply(2,
+		done("bash", 2*time.Second, map[string]any{"command": strings.Repeat("echo 漢字 && ", 12) + "false"}, map[string]any{"exit": 1}, "")))
+	for _, width := range []int{80, 40} {
+		d.send(tea.WindowSizeMsg{Width: width, Height: 24})
+		d.shows("…  exit 1  2s\n")
+	}
+	d.send(tea.WindowSizeMsg{Width: 16, Height: 24}) // no room for all of both
+	d.shows("$ echo")
+}
+
 // TestBatchOfLooks holds that reads and searches of one step share a line, and that a click
 // shows each with what it found.
 func TestBatchOfLooks(t *testing.T) {

@@ -137,7 +137,13 @@ func (l pen) cardHead(c call) styled.Line {
 	if bad {
 		line[1].Style = l.FG(theme.Warning)
 	}
-	for i, s := range []string{n, c.took, c.waited} {
+	return l.ending(line, l.result(c, n, bad))
+}
+
+// result says what came of a call: how it ended or how much it found, how long it took,
+// and how much it changed.
+func (l pen) result(c call, counted string, bad bool) (out styled.Line) {
+	for i, s := range []string{counted, c.took, c.waited} {
 		if s == "" {
 			continue
 		}
@@ -145,12 +151,22 @@ func (l pen) cardHead(c call) styled.Line {
 		if i == 0 && bad {
 			key = theme.Warning
 		}
-		line = append(line, styled.Span{Text: "  " + l.T(s), Style: l.FG(key)})
+		out = append(out, styled.Span{Text: "  " + l.T(s), Style: l.FG(key)})
 	}
 	if added, removed, ok := c.sizes(); ok {
-		line = append(append(line, styled.Span{Text: "  "}), l.Counts(added, removed)...)
+		out = append(append(out, styled.Span{Text: "  "}), l.Counts(added, removed)...)
 	}
-	return line.Cut(l.Width-1, l.Method)
+	return out
+}
+
+// ending puts the result after a line. A line that is too long loses its own end: how a
+// command ended matters more than its last words.
+func (l pen) ending(line, result styled.Line) styled.Line {
+	room, need := l.Width-1, result.Width(l.Method)
+	if need <= room/2 {
+		line = line.Cut(room-need, l.Method)
+	}
+	return styled.Join(line, result).Cut(room, l.Method)
 }
 
 // wrapping breaks a line into several: prose between words, output where it ends.
