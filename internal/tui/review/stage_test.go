@@ -116,7 +116,6 @@ func TestStagedFiles(t *testing.T) {
 	}
 }
 
-
 // TestStagedHunk holds that one hunk is staged and nothing else, whatever the file is like.
 func TestStagedHunk(t *testing.T) {
 	long := func(end string) string { return strings.Join(strings.Fields("a b c d e f g h i j k l m n o p"), end) }
@@ -161,7 +160,9 @@ func TestStagingTold(t *testing.T) {
 	r.stages("stage it", "staged hunk 1")
 	input, _ := json.Marshal(map[string]string{"command": "stage it"})
 	other, _ := json.Marshal(map[string]string{"command": "another"})
-	part := func(state lathe.ToolState) lathe.Part { return lathe.Part{Body: &lathe.ToolCall{Tool: "bash", State: state}} }
+	part := func(state lathe.ToolState) lathe.Part {
+		return lathe.Part{Body: &lathe.ToolCall{Tool: "bash", State: state}}
+	}
 	for _, p := range []lathe.Part{
 		part(&lathe.ToolRunning{Input: input}),
 		part(&lathe.ToolDone{Input: other, Metadata: map[string]any{"exit": 0}}),
