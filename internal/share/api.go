@@ -122,6 +122,11 @@ func (a api) send(ctx context.Context, method, address string, body any) ([]byte
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return a.do(req, maxReply)
+}
+
+// do makes a request and returns the body of a success, which may have so many bytes.
+func (a api) do(req *http.Request, most int64) ([]byte, error) {
 	resp, err := a.http.Do(req)
 	if err != nil {
 		return nil, err
@@ -130,9 +135,9 @@ func (a api) send(ctx context.Context, method, address string, body any) ([]byte
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, status(resp.StatusCode)
 	}
-	out, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
-	if err == nil && len(out) > maxReply {
-		err = fmt.Errorf("the service's answer is longer than %d bytes", maxReply)
+	out, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err == nil && int64(len(out)) > most {
+		err = fmt.Errorf("the service's answer is longer than %d KiB", most>>10)
 	}
 	return out, err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -59,20 +58,10 @@ func (a api) read(ctx context.Context, address string) (json.RawMessage, error) 
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, err := a.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, status(resp.StatusCode)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxShared+1))
+	data, err := a.do(req, maxShared)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) > maxShared:
-		return nil, fmt.Errorf("it is longer than %d MiB", maxShared>>20)
 	case !json.Valid(data) || len(data) == 0 || data[0] != '[':
 		return nil, errors.New("the answer is no shared session")
 	}
