@@ -24,25 +24,23 @@ func arrowOf(s string) string {
 	if strings.Contains(s, "..") {
 		line = "┄┄"
 	}
-	switch {
-	case strings.HasPrefix(s, "<|"):
-		return "◁" + line
-	case strings.HasSuffix(s, "|>"):
-		return line + "▷"
-	case strings.HasPrefix(s, "*"):
-		return "◆" + line
-	case strings.HasSuffix(s, "*"):
-		return line + "◆"
-	case strings.HasPrefix(s, "o"):
-		return "◇" + line
-	case strings.HasSuffix(s, "o"):
-		return line + "◇"
-	case strings.HasPrefix(s, "<"):
-		return "<" + line
-	case strings.HasSuffix(s, ">"):
-		return line + "▶"
+	for _, h := range heads {
+		if strings.HasPrefix(s, h.from) {
+			return h.drawnFrom + line
+		}
+		if strings.HasSuffix(s, h.to) {
+			return line + h.drawnTo
+		}
 	}
 	return line
+}
+
+// heads are what an arrow between classes begins or ends with, and how that is drawn.
+var heads = []struct{ from, drawnFrom, to, drawnTo string }{
+	{"<|", "◁", "|>", "▷"},
+	{"*", "◆", "*", "◆"},
+	{"o", "◇", "o", "◇"},
+	{"<", "<", ">", "▶"},
 }
 
 // outline collects names with what belongs to them, and what relates them.
@@ -50,6 +48,20 @@ type outline struct {
 	order   []string
 	members map[string][]string
 	related []string
+	inside  string // whose members the lines are until the next closing brace
+}
+
+// within takes a line between the braces of a name; false says that it is outside of any.
+func (o *outline) within(line string) bool {
+	switch {
+	case o.inside == "":
+		return false
+	case line == "}":
+		o.inside = ""
+	default:
+		o.add(o.inside, label(line))
+	}
+	return true
 }
 
 func (o *outline) name(s string) {
@@ -82,23 +94,17 @@ func (o *outline) lines() (out []string) {
 // classes draws classes with their members, and how they relate.
 func classes(_ string, lines []string) ([]string, bool) {
 	o := &outline{members: map[string][]string{}}
-	inside := ""
 	for _, l := range lines {
 		s := strings.TrimSpace(l)
 		word, rest, _ := strings.Cut(s, " ")
 		switch m := relation().FindStringSubmatch(s); {
-		case inside != "":
-			if s == "}" {
-				inside = ""
-			} else {
-				o.add(inside, label(s))
-			}
+		case o.within(s):
 		case word == "class":
 			name, open, _ := strings.Cut(rest, "{")
 			name, _, _ = strings.Cut(strings.TrimSpace(name), ":::")
 			o.name(label(name))
 			if strings.HasSuffix(rest, "{") {
-				inside = label(name)
+				o.inside = label(name)
 			} else if open != "" {
 				o.add(label(name), label(strings.TrimSuffix(strings.TrimSpace(open), "}")))
 			}
@@ -132,23 +138,17 @@ func colon(text string) string {
 // entities draws tables with their columns, and how many of one belong to another.
 func entities(_ string, lines []string) ([]string, bool) {
 	o := &outline{members: map[string][]string{}}
-	inside := ""
 	for _, l := range lines {
 		s := strings.TrimSpace(l)
 		switch m := relates().FindStringSubmatch(s); {
-		case inside != "":
-			if s == "}" {
-				inside = ""
-			} else {
-				o.add(inside, label(s))
-			}
+		case o.within(s):
 		case m != nil:
 			o.name(label(m[1]))
 			o.name(label(m[5]))
 			o.related = append(o.related, joined(label(m[1]), many(m[2]), "──", many(m[4]), label(m[5]))+colon(m[6]))
 		case strings.HasSuffix(s, "{"):
-			inside = label(strings.TrimSuffix(s, "{"))
-			o.name(inside)
+			o.inside = label(strings.TrimSuffix(s, "{"))
+			o.name(o.inside)
 		case !strings.Contains(s, " "):
 			o.name(s)
 		default:
