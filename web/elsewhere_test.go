@@ -8,14 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
-	"github.com/creack/pty"
+
+	"lathe/internal/screentest"
 )
 
 // TestNotifications tells a person who looks elsewhere that something is asked and that a
@@ -76,16 +74,7 @@ func TestRestart(t *testing.T) {
 }
 
 // terminal is lathe attach on a terminal of its own.
-type terminal struct {
-	t    *testing.T
-	tty  *os.File
-	more chan struct{}
-
-	mu    sync.Mutex
-	shown []byte
-}
-
-func (s *site) terminal(t *testing.T, args ...string) *terminal {
+func (s *site) terminal(t *testing.T, args ...string) *screentest.Screen {
 	t.Helper()
 	lathe, err := binary()
 	if err != nil {
@@ -94,60 +83,7 @@ func (s *site) terminal(t *testing.T, args ...string) *terminal {
 	cmd := exec.Command(lathe, append([]string{"attach", strings.Replace(s.url, "localhost", "127.0.0.1", 1), "--password-file", filepath.Join(s.home, "password"), "--dir", s.dir}, args...)...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=xterm-256color", "GIT_CONFIG_NOSYSTEM=1"}
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
-	term := &terminal{t: t, tty: tty, more: make(chan struct{}, 1)}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for buf := make([]byte, 4096); ; {
-			n, err := tty.Read(buf)
-			term.mu.Lock()
-			term.shown = append(term.shown, buf[:n]...)
-			term.mu.Unlock()
-			select {
-			case term.more <- struct{}{}:
-			default:
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = tty.Close()
-		<-read
-	})
-	return term
-}
-
-// sees waits until a word was drawn; keys are typed again and again until then, for an ask
-// takes none before it can be read.
-func (term *terminal) sees(word, keys string) {
-	term.t.Helper()
-	late := time.NewTimer(2 * time.Minute)
-	defer late.Stop()
-	again := time.NewTicker(1500 * time.Millisecond)
-	defer again.Stop()
-	for {
-		term.mu.Lock()
-		text := ansi.Strip(string(term.shown))
-		term.mu.Unlock()
-		if strings.Contains(text, word) {
-			return
-		}
-		select {
-		case <-term.more:
-		case <-again.C:
-			_, _ = term.tty.WriteString(keys)
-		case <-late.C:
-			term.t.Fatalf("the terminal does not show %q:\n%s", word, text)
-		}
-	}
+	return screentest.Open(t, "the terminal", cmd, 40, 120)
 }
 
 // TestScreenAndPage has two browsers and a terminal on one session: what one is asked all
@@ -170,12 +106,12 @@ func TestScreenAndPage(t *testing.T) {
 	for _, ctx := range []context.Context{one, two} {
 		s.do(ctx, shows("asks for permission: edit"))
 	}
-	term.sees("printf", "y") // the terminal allows the edit, and is asked about the command
+	term.Answers("y", "printf") // the terminal allows the edit, and is asked about the command
 	for _, ctx := range []context.Context{two, one} {
 		s.do(ctx, hides("asks for permission: edit"), shows("asks for permission: bash"))
 	}
 	s.do(two, press("Allow once"))
-	term.sees("greeting", "")
+	term.Sees("greeting")
 	for _, ctx := range []context.Context{one, two} {
 		s.do(ctx, hides("asks for permission"), shows("The greeting is now"), shows("all is well"), hides("Working…"))
 	}

@@ -13,112 +13,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
-
 	"lathe"
 	"lathe/internal/client"
+	"lathe/internal/screentest"
 )
 
 // stuck is how long a test waits for what has to come.
-const stuck = time.Minute
+const stuck = 2 * time.Minute
 
-// screen is a screen of lathe on a terminal of its own.
-type screen struct {
-	t    *testing.T
-	name string
-	tty  *os.File
-
-	mu    sync.Mutex
-	shown []byte
-	seen  int // up to where it was looked at
-	more  chan struct{}
-}
-
-func (w *station) attach(name string, args ...string) *screen {
+func (w *station) attach(name string, args ...string) *screentest.Screen {
 	w.t.Helper()
 	return w.open(name, append([]string{"attach"}, args...)...)
 }
 
-func (w *station) open(name string, args ...string) *screen {
+func (w *station) open(name string, args ...string) *screentest.Screen {
 	w.t.Helper()
-	cmd := w.lathe(append(args, "-m", "script/turn.txt")...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	s := &screen{t: w.t, name: name, tty: tty, more: make(chan struct{}, 1)}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for buf := make([]byte, 4096); ; {
-			n, err := tty.Read(buf)
-			s.mu.Lock()
-			s.shown = append(s.shown, buf[:n]...)
-			s.mu.Unlock()
-			select {
-			case s.more <- struct{}{}:
-			default:
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	w.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = tty.Close()
-		<-read
-	})
-	return s
-}
-
-// sees waits until a text was drawn since what was waited for before. The text has
-// to be one word: what lies between words may be drawn apart.
-func (s *screen) sees(word string) {
-	s.t.Helper()
-	s.wait(word, nil, "")
-}
-
-// answers presses a key of an ask until a word is drawn: an ask takes no keys
-// before it can be read, and none of somebody who is typing.
-func (s *screen) answers(key, word string) {
-	s.t.Helper()
-	press := time.NewTicker(1500 * time.Millisecond)
-	defer press.Stop()
-	s.wait(word, press.C, key)
-}
-
-// wait waits until a word is drawn, and presses the key with each tick until then.
-func (s *screen) wait(word string, press <-chan time.Time, key string) {
-	s.t.Helper()
-	late := time.NewTimer(stuck)
-	defer late.Stop()
-	for {
-		s.mu.Lock()
-		text := ansi.Strip(string(s.shown[s.seen:]))
-		if strings.Contains(text, word) {
-			s.seen = len(s.shown)
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Unlock()
-		select {
-		case <-s.more:
-		case <-press:
-			s.types(key)
-		case <-late.C:
-			s.t.Fatalf("%s does not show %q (pressed: %q):\n%s", s.name, word, key, text)
-		}
-	}
-}
-
-func (s *screen) types(text string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.tty, text); err != nil {
-		s.t.Fatal(err)
-	}
+	return screentest.Open(w.t, name, w.lathe(append(args, "-m", "script/turn.txt")...), 30, 100)
 }
 
 // station is a repository and a server that works in it.
@@ -293,34 +203,34 @@ text charlie3
 	_, port, _ := net.SplitHostPort(at)
 	far := newRelay(t, at)
 	a := w.attach("first", "http://"+at)
-	a.sees("anything")
-	a.types("go\r")
-	a.sees("permission")
+	a.Sees("anything")
+	a.Types("go\r")
+	a.Sees("permission")
 	b := w.attach("second", "-c", "http://"+far.l.Addr().String())
-	b.sees("permission")
-	b.answers("y", "alpha1")
-	a.sees("alpha1")
+	b.Sees("permission")
+	b.Answers("y", "alpha1")
+	a.Sees("alpha1")
 
-	b.types("\x15more\r") // without keys that came too late for the ask
-	a.sees("permission")
-	b.sees("permission")
+	b.Types("\x15more\r") // without keys that came too late for the ask
+	a.Sees("permission")
+	b.Sees("permission")
 	far.cut(true)
-	b.sees("connect")
+	b.Sees("connect")
 	w.allow(at) // elsewhere: keys of those who typed a moment ago do not count here
-	a.sees("bravo2")
+	a.Sees("bravo2")
 	far.cut(false)
-	b.sees("bravo2")
+	b.Sees("bravo2")
 
 	w.kill()
-	a.sees("connect")
-	b.sees("connect")
+	a.Sees("connect")
+	b.Sees("connect")
 	w.serve(port)
 	c := w.attach("third", "-c") // finds the server by itself
-	c.sees("bravo2")
-	b.types("last\r")
-	b.sees("charlie3")
-	a.sees("charlie3")
-	c.sees("charlie3")
+	c.Sees("bravo2")
+	b.Types("last\r")
+	b.Sees("charlie3")
+	a.Sees("charlie3")
+	c.Sees("charlie3")
 }
 
 // Two screens on one session, each a process of its own and without a server, stay in step: what
@@ -339,17 +249,17 @@ text charlie3
 `,
 	})
 	a := w.open("first")
-	a.sees("anything")
-	a.types("go\r")
-	a.sees("permission")
+	a.Sees("anything")
+	a.Types("go\r")
+	a.Sees("permission")
 	b := w.open("second", "-c")
-	b.sees("works")
-	b.types("more\r")
-	b.sees("again:") // it is in the input again
-	a.answers("y", "alpha1")
-	b.sees("alpha1")
-	b.answers("\r", "bravo2") // until the first has let go of the session
-	a.sees("bravo2")
-	a.answers("last\r", "charlie3")
-	b.sees("charlie3")
+	b.Sees("works")
+	b.Types("more\r")
+	b.Sees("again:") // it is in the input again
+	a.Answers("y", "alpha1")
+	b.Sees("alpha1")
+	b.Answers("\r", "bravo2") // until the first has let go of the session
+	a.Sees("bravo2")
+	a.Answers("last\r", "charlie3")
+	b.Sees("charlie3")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +16,12 @@ import (
 	"go.uber.org/goleak"
 
 	"lathe"
-	"lathe/internal/auth"
-	"lathe/internal/bus"
 	"lathe/internal/client"
-	"lathe/internal/config"
 	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
-	"lathe/internal/server"
-	"lathe/internal/session"
+	"lathe/internal/server/servertest"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -82,41 +77,17 @@ func (r *rig) engine(home, file string) *client.Client {
 		"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH"),
 		"LATHE_CONFIG_CONTENT": `{"model":"script/m","snapshot":true}`,
 	}
-	paths, err := config.DefaultPaths(func(k string) string { return env[k] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := bus.New(bus.Options{})
-	own, _ := paths.AuthFile()
-	creds := auth.Open(auth.Options{Path: own})
-	e, err := enginetest.Open(t.Context(), enginetest.Options{
-		Env: env, Session: session.Options{Bus: b},
-		Instance: instance.Options{
-			Auth: creds, Buffers: &r.buffers, Trusted: func(workspace.Root) bool { return true },
-			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
-				return script.New(func() ([]byte, error) { return os.ReadFile(file) }), ref.Provider == "script"
-			},
+	srv := servertest.Open(t, r.dir, enginetest.Options{Env: env, Instance: instance.Options{
+		Buffers: &r.buffers,
+		Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+			return script.New(func() ([]byte, error) { return os.ReadFile(file) }), ref.Provider == "script"
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := server.New(server.Options{
-		Service: e.Service, Store: e.Store, Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: r.dir,
-		Environ: e.Instance.Environ, Shell: "/bin/sh", Trusted: true, Local: true, Log: slog.New(slog.DiscardHandler),
-	})
+	}})
 	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: r.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.Close()
-		for _, close := range []func() error{e.Service.Close, srv.Close, e.Close} {
-			if err := close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	t.Cleanup(c.Close)
 	return c
 }
 

@@ -17,7 +17,7 @@ import (
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
 	0: `lathe lathe/web order store/migration`,
-	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say search shell sse store store/codec
+	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say screentest search shell sse store store/codec
 		store/local store/move store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace formula mermaid`,
 	2: `config format forward job ledger metrics lsp lsp/lsptest permission prompt reading say/saytest snapshot telemetry trust worktree
 		surroundings work opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
@@ -25,7 +25,7 @@ var floors = [...]string{
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript transcript/page tui tui/...`,
-	7: `acp client mcpserve server server/events server/gate`,
+	7: `acp client mcpserve server server/events server/gate server/servertest`,
 	8: `cli cli/...`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,
 }
@@ -72,6 +72,7 @@ var edges = []edge{
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
 	{"mcpserve", "client", "another agent is a client like any other"},
 	{"acp", "client", "an editor is a client like any other"},
+	{"server/servertest", "server", "it wires one for tests"},
 	{"server", "server/gate", "who may call is decided before anything else"},
 	{"server", "server/events", "the streams of events are routes, too"},
 	{"cli", "cli/...", "it puts the commands together"},

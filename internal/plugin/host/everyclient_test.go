@@ -4,7 +4,6 @@ package host_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,18 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
-	"lathe/internal/auth"
-	"lathe/internal/bus"
 	"lathe/internal/client"
-	"lathe/internal/config"
 	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
 	"lathe/internal/plugin"
 	"lathe/internal/server"
-	"lathe/internal/session"
-	"lathe/internal/workspace"
+	"lathe/internal/server/servertest"
 )
 
 const noOAuth = `400 {"error":"MCP server nobody does not support OAuth","data":{},"errors":[],"success":false}`
@@ -96,35 +91,9 @@ func engine(t *testing.T, dir string) *server.Server {
 	}
 	answers := map[string]string{"m": strings.Repeat("text Done.\n---\n", 40) + "text Done.\n"}
 	answers["ask"] = strings.Replace(answers["m"], "text Done.\n---\ntext Done.", "text Done.\n---\ntool bash {\"command\":\"echo it ran\",\"description\":\"run\"}", 1)
-	paths, err := config.DefaultPaths(func(k string) string { return env[k] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := bus.New(bus.Options{})
-	own, _ := paths.AuthFile()
-	creds := auth.Open(auth.Options{Path: own})
-	e, err := enginetest.Open(t.Context(), enginetest.Options{
-		Env: env, Session: session.Options{Bus: b},
-		Instance: instance.Options{
-			Auth: creds, Trusted: func(workspace.Root) bool { return true },
-			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
-				return script.New(func() ([]byte, error) { return []byte(answers[ref.Model]), nil }), ref.Provider == "script"
-			},
+	return servertest.Open(t, dir, enginetest.Options{Env: env, Instance: instance.Options{
+		Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+			return script.New(func() ([]byte, error) { return []byte(answers[ref.Model]), nil }), ref.Provider == "script"
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := server.New(server.Options{
-		Service: e.Service, Store: e.Store, Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: dir, Getenv: func(k string) string { return env[k] },
-		Environ: e.Instance.Environ, Shell: "/bin/sh", Trusted: true, Local: true, Log: slog.New(slog.DiscardHandler),
-	})
-	t.Cleanup(func() {
-		for _, close := range []func() error{e.Service.Close, srv.Close, e.Close} {
-			if err := close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	return srv
+	}})
 }
