@@ -19,7 +19,7 @@ var floors = [...]string{
 	0: `lathe lathe/web order store/migration`,
 	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say screentest search shell sse store store/codec
 		store/local store/move store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace formula mermaid`,
-	2: `config format forward job ledger metrics lsp lsp/lsptest permission prompt reading say/saytest snapshot telemetry trust worktree
+	2: `config format forward job jsonfile ledger metrics lsp lsp/lsptest permission prompt reading say/saytest snapshot telemetry trust worktree
 		surroundings work opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
 	3: `approval builtin compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
@@ -39,6 +39,7 @@ var edges = []edge{
 	{"auth", "jsonc", "credentials may be written with comments"},
 	{"bus", "rope", "a queued event keeps a long text that still grows"},
 	{"judge", "tool", "it says what to ask for as a tool.Request"},
+	{"trust", "jsonfile", "decisions are such a document"},
 	{"store/...", "store", "what implements or tests the contract"},
 	{"store/local", "store/codec", "the files of this host hold what the codec makes"},
 	{"store/sqlite", "store/codec", "the tables hold what the codec makes"},

@@ -2,24 +2,13 @@ package mcpjson
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"lathe"
 	"lathe/internal/config"
-	"lathe/internal/filelock"
-	"lathe/internal/workspace"
-)
-
-const (
-	maxAnswers = 8 << 20
+	"lathe/internal/jsonfile"
 )
 
 // State is what the person said of a source.
@@ -41,31 +30,25 @@ type answer struct {
 
 // Answers keeps in a file, which need not exist, what the person said of sources. It is
 // safe for concurrent use, also by several processes.
-type Answers struct{ path string }
+type Answers struct{ file jsonfile.File }
 
 // OpenAnswers returns the answers in a file; nothing is read yet.
-func OpenAnswers(path string) *Answers { return &Answers{path} }
+func OpenAnswers(path string) *Answers {
+	return &Answers{jsonfile.File{
+		Path: path, Most: 8 << 20, What: "the answers",
+		Lost: "remove the file and answer again: lathe mcp import", Full: "remove the file and answer again: lathe mcp import",
+	}}
+}
 
 type document struct {
-	Version int               `json:"version"`
+	jsonfile.Header
 	Answers map[string]answer `json:"answers"` // by the ID of the source
 }
 
 func (a *Answers) read() (map[string]answer, error) {
-	raw, err := workspace.ReadFile(a.path, maxAnswers)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var doc document
-	if err == nil {
-		err = json.Unmarshal(raw, &doc)
-	}
-	if err == nil && doc.Version != 1 {
-		err = fmt.Errorf("version %d is not known", doc.Version)
-	}
-	if err != nil {
-		return nil, &lathe.Error{Code: lathe.CodeInvalid, Msg: "the answers in " + a.path + " cannot be read",
-			Hint: "remove the file and answer again: lathe mcp import", Cause: err}
+	if err := a.file.Read(&doc); err != nil {
+		return nil, err
 	}
 	return doc.Answers, nil
 }
@@ -139,25 +122,11 @@ func (a *Answers) Forget(ctx context.Context, dir string) error {
 }
 
 func (a *Answers) update(ctx context.Context, change func(map[string]answer)) error {
-	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
-		return err
-	}
-	unlock, err := filelock.Lock(ctx, a.path+".lock", a.path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all, err := a.read()
-	if err != nil {
-		return err
-	}
-	if all == nil {
-		all = map[string]answer{}
-	}
-	change(all)
-	raw, err := json.MarshalIndent(document{1, all}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return workspace.WriteFile(a.path, append(raw, '\n'), 0o600)
+	var doc document
+	return a.file.Update(ctx, &doc, func() {
+		if doc.Answers == nil {
+			doc.Answers = map[string]answer{}
+		}
+		change(doc.Answers)
+	})
 }

@@ -8,24 +8,15 @@ package trust
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"lathe"
-	"lathe/internal/filelock"
+	"lathe/internal/jsonfile"
 	"lathe/internal/order"
 	"lathe/internal/workspace"
-)
-
-const (
-	maxStore = 32 << 20 // bytes of the file of decisions
 )
 
 // Decision says that a checkout is trusted as it was.
@@ -38,35 +29,33 @@ type Decision struct {
 
 // Store keeps decisions in a file, which need not exist. It is safe for
 // concurrent use, also by several processes.
-type Store struct{ path string }
+type Store struct{ file jsonfile.File }
 
 // Open returns the store in a file; nothing is read yet.
-func Open(path string) *Store { return &Store{path: path} }
+func Open(path string) *Store {
+	return &Store{jsonfile.File{
+		Path: path, Most: 32 << 20, What: "trust decisions",
+		Lost: "remove the file and trust your repositories again", Full: "remove some with: lathe trust remove",
+	}}
+}
 
 type document struct {
-	Version int        `json:"version"`
+	jsonfile.Header
 	Trusted []Decision `json:"trusted"`
 }
 
 // List returns all decisions by directory.
 func (s *Store) List() ([]Decision, error) {
-	data, err := workspace.ReadFile(s.path, maxStore)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var doc document
-	if err == nil {
-		err = json.Unmarshal(data, &doc)
+	if err := s.file.Read(&doc); err != nil {
+		return nil, err
 	}
-	if err == nil && doc.Version != 1 {
-		err = fmt.Errorf("version %d is not known", doc.Version)
-	}
-	if err != nil {
-		return nil, &lathe.Error{Code: lathe.CodeInvalid, Msg: "trust decisions in " + s.path + " cannot be read",
-			Hint: "remove the file and trust your repositories again", Cause: err}
-	}
-	order.Stable(doc.Trusted, func(a, b Decision) int { return cmp.Compare(a.Dir, b.Dir) })
+	sorted(doc.Trusted)
 	return doc.Trusted, nil
+}
+
+func sorted(all []Decision) {
+	order.Stable(all, func(a, b Decision) int { return cmp.Compare(a.Dir, b.Dir) })
 }
 
 // Get returns the decision about a checkout.
@@ -118,26 +107,11 @@ func (s *Store) Remove(ctx context.Context, dir string) (found bool, err error) 
 }
 
 func (s *Store) update(ctx context.Context, change func([]Decision) []Decision) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return fmt.Errorf("store trust decisions: %w", err)
-	}
-	unlock, err := filelock.Lock(ctx, s.path+".lock", s.path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all, err := s.List()
-	if err != nil {
-		return err
-	}
-	data, err := json.MarshalIndent(document{Version: 1, Trusted: change(all)}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("store trust decisions: %w", err)
-	}
-	if len(data) > maxStore {
-		return lathe.Errorf(lathe.CodeLimit, "remove some with: lathe trust remove", "there are too many trust decisions to store")
-	}
-	return workspace.WriteFile(s.path, append(data, '\n'), 0o600)
+	var doc document
+	return s.file.Update(ctx, &doc, func() {
+		sorted(doc.Trusted)
+		doc.Trusted = change(doc.Trusted)
+	})
 }
 
 // Change is a difference between what was trusted and what is there now.
