@@ -72,7 +72,7 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	}
 	defer func() { <-w.turn }()
 	var tx *Tx
-	var with noted
+	var with *noted
 	err := w.to.Batch(ctx, func(in store.Tx) error {
 		tx = &Tx{Tx: in} // a new one each time, in case a store runs it again
 		err := change(tx)
@@ -85,8 +85,9 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 		return err
 	}
 	if w.out != nil {
-		w.out.sent(with.told)
-		w.publish(with.before)
+		tx.told = with.Facts[with.waited:] // with their numbers
+		w.out.sent(with.waited)
+		w.publish(with.Before)
 	}
 	for _, do := range tx.then {
 		do()

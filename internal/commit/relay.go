@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,26 +68,22 @@ func (o *outbox) add(f store.Fact) (first bool) {
 	return first
 }
 
-// noted is what a transaction noted in the journal, and what came before it.
+// noted is what a transaction notes in the journal.
 type noted struct {
-	told   int // from the outbox
-	before []store.Fact
+	waited int // how many are from the outbox
+	store.Noted
 }
 
-// note adds what waits and what a transaction tells to the journal.
-func (o *outbox) note(tx *Tx) (n noted, err error) {
+// note has what waits and what a transaction tells added to the journal.
+func (o *outbox) note(tx *Tx) (*noted, error) {
 	o.mu.Lock()
-	facts := append([]store.Fact(nil), o.facts...)
+	n := &noted{waited: len(o.facts), Noted: store.Noted{Facts: slices.Concat(o.facts, tx.told)}}
 	o.mu.Unlock()
-	n.told = len(facts)
-	facts = append(facts, tx.told...)
 	to, ok := tx.Tx.(store.Noter)
-	if !ok || len(facts) == 0 {
+	if !ok || len(n.Facts) == 0 {
 		return n, nil
 	}
-	n.before, err = to.Note(facts)
-	copy(tx.told, facts[n.told:]) // with their numbers
-	return n, err
+	return n, to.Note(&n.Noted)
 }
 
 // sent forgets what was noted and committed.

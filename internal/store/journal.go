@@ -42,9 +42,15 @@ type Journal interface {
 
 // Noter is what the [Tx] of a store with a [Journal] can do, too.
 type Noter interface {
-	// Note adds facts to the journal, as the last thing of its transaction, and sets
-	// their numbers. It returns
-	// what others noted before and this server has not read yet, which has to be published
-	// first. Events that concern one machine alone, and streamed text, are left out.
-	Note(facts []Fact) (before []Fact, err error)
+	// Note has the facts of n added to the journal when the transaction is committed, and the
+	// rest of n set then. Events that concern one machine alone, and streamed text, are
+	// left out. It is the last call in a transaction; only one transaction of a server may
+	// note something at a time.
+	Note(n *Noted) error
+}
+
+// Noted is what a transaction tells, and what the journal said to it when it was committed.
+type Noted struct {
+	Facts  []Fact // with their numbers, once they are committed
+	Before []Fact // what others noted before and this server had not read yet: it has to be published first
 }

@@ -87,6 +87,9 @@ func (v *view) bodies(docs []document) (bodies, error) {
 	if len(want) == 0 {
 		return nil, nil
 	}
+	if v.once {
+		return nil, errMore
+	}
 	found := bodies{}
 	return found, v.rows(func(row pgx.Row) error {
 		var hash string

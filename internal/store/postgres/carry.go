@@ -223,17 +223,16 @@ func (c carrier) Put(ctx context.Context, t store.Table, rows []store.Row) error
 	}
 	add := `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(marks, ", ") + `)`
 	return c.batch(ctx, func(tx *tx) error {
-		var b pgx.Batch
 		for _, r := range rows {
 			args := tx.carried(t, r)
 			if !message {
-				b.Queue(add, args...)
+				tx.later("", add, args...)
 				continue
 			}
-			b.Queue(add, append(args, completed(t, r))...)
-			b.Queue(`INSERT INTO search_todo (message) VALUES ($1)`, r[0])
+			tx.later("", add, append(args, completed(t, r))...)
+			tx.later("", `INSERT INTO search_todo (message) VALUES ($1)`, r[0])
 		}
-		return tx.q.SendBatch(tx.ctx, &b).Close()
+		return nil
 	})
 }
 

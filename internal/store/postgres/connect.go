@@ -64,28 +64,21 @@ func (c *core) retry(ctx context.Context, do func(context.Context) error) error 
 }
 
 // begun is a connection with a transaction that has begun.
-type begun struct {
-	conn *pgxpool.Conn
-	id   string // of the transaction; "" for one that only reads
-}
+type begun struct{ conn *pgxpool.Conn }
 
-// begin takes a connection and begins a transaction. A connection that turns out to be
-// dead is replaced.
-func (c *core) begin(ctx context.Context, statement string) (b begun, err error) {
+// begin takes a connection and begins a transaction at once, see [pipe] for those that do
+// it later. A connection that turns out to be dead is replaced.
+func (c *core) begin(ctx context.Context) (b begun, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
 		conn, err := c.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
-		results, err := conn.Conn().PgConn().Exec(ctx, statement).ReadAll()
-		if err != nil {
+		if _, err := conn.Exec(ctx, "BEGIN"); err != nil {
 			drop(conn)
 			return err
 		}
 		b = begun{conn: conn}
-		if last := results[len(results)-1]; len(last.Rows) > 0 {
-			b.id = string(last.Rows[0][0])
-		}
 		return nil
 	})
 	return b, err

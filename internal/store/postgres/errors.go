@@ -34,6 +34,7 @@ const (
 	noDatabase      = "3D000"
 	notPermitted    = "42501"
 	noTable         = "42P01"
+	divisionByZero  = "22012"
 )
 
 func state(err error) string {

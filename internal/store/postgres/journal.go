@@ -74,49 +74,6 @@ func (j *journal) hasNoted(n int64) {
 	j.noted = true
 }
 
-// Note implements [store.Noter].
-func (tx *tx) Note(facts []store.Fact) (before []store.Fact, err error) {
-	rows, err := tx.eventRows(facts)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	j := &tx.db.journal
-	j.told.Store(true)
-	if before, err = tx.before(); err != nil {
-		return nil, err
-	}
-	self := tx.db.heart.self.ID
-	var b pgx.Batch
-	for _, r := range rows {
-		b.Queue(`INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5) RETURNING n`,
-			self, r.directory, r.kind, r.data, r.blobs).QueryRow(func(row pgx.Row) error { return row.Scan(&facts[r.of].Number) })
-	}
-	b.Queue(`SELECT pg_notify(`+channel+`, $1)`, self)
-	if err := tx.q.SendBatch(tx.ctx, &b).Close(); err != nil {
-		return nil, err
-	}
-	newest := facts[rows[len(rows)-1].of].Number
-	tx.after = append(tx.after, func(context.Context) { j.hasNoted(newest) })
-	return before, nil
-}
-
-// before takes the lock of the events and returns what this server has not read of them.
-func (tx *tx) before() (facts []store.Fact, err error) {
-	seen, begun := tx.db.journal.at()
-	if !begun {
-		_, err := tx.exec(lockEvents)
-		return nil, err
-	}
-	var read eventsRead
-	var b pgx.Batch
-	b.Queue(lockEvents)
-	b.Queue(newEvents, seen).Query(read.scan)
-	if err := tx.q.SendBatch(tx.ctx, &b).Close(); err != nil {
-		return nil, err
-	}
-	return tx.others(&read, seen)
-}
-
 type eventRow struct {
 	of              int // place of its fact
 	n               int64
@@ -127,25 +84,6 @@ type eventRow struct {
 
 func (r *eventRow) dest() []any {
 	return []any{&r.n, &r.origin, &r.directory, &r.kind, &r.data, &r.blobs}
-}
-
-func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
-	for i, f := range facts {
-		var e codec.Encoder
-		kind, data, err := e.Event(f.Event)
-		if err != nil {
-			return nil, err
-		}
-		if kind == "" {
-			continue
-		}
-		blobs, err := tx.saveBlobs(e.Blobs)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, eventRow{of: i, directory: clean(f.Directory), kind: kind, document: document{tx.db.pack(data), blobs}})
-	}
-	return rows, nil
 }
 
 // newEvents reads what follows a number ($1). The first row tells whether something between

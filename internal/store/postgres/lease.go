@@ -209,7 +209,7 @@ func (l *lease) Release(ctx context.Context) error {
 
 // Valid is [store.Lease.Valid].
 func (l *lease) Valid(ctx context.Context) (ok bool, err error) {
-	err = l.db.read(ctx, func(v *view) error {
+	err = l.db.glance(ctx, func(v *view) error {
 		return v.row(`SELECT EXISTS (SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2))`, l.fence, l.session).Scan(&ok)
 	})
 	if err != nil {
@@ -220,7 +220,7 @@ func (l *lease) Valid(ctx context.Context) (ok bool, err error) {
 
 // Holder is [store.Leases.Holder].
 func (s leases) Holder(ctx context.Context, session lathe.SessionID) (h store.Holder, ok bool, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		h, ok, err = v.holder(session)
 		return err
 	})

@@ -39,20 +39,28 @@ func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var session int64
-	err = tx.row(`UPDATE session SET messages = messages + 1 WHERE id = $1 RETURNING n, messages`, m.SessionID).Scan(&session, &m.Seq)
-	if err != nil {
-		return 0, fmt.Errorf("session %s: %w", m.SessionID, missing(err))
-	}
-	err = tx.row(`WITH new AS (INSERT INTO message (id, session, seq, role, created, completed, open, summary, parts, data, blobs)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING n),
-		todo AS (INSERT INTO search_todo (message) SELECT n FROM new) SELECT n FROM new`,
-		string(m.ID), session, m.Seq, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary, len(m.Parts), row.data, row.blobs).Scan(&n)
-	if errors.Is(err, pgx.ErrNoRows) {
+	var seq, added *int64
+	err = tx.row(insertMessage, string(m.ID), m.SessionID, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary,
+		len(m.Parts), row.data, row.blobs).Scan(&seq, &added)
+	switch {
+	case err != nil:
+		return 0, err
+	case seq == nil:
+		return 0, fmt.Errorf("session %s: %w", m.SessionID, store.ErrNotFound)
+	case added == nil:
 		return 0, store.ErrExists
 	}
-	return n, err
+	m.Seq = *seq
+	return *added, nil
 }
+
+// insertMessage counts a message in its session, adds it, and notes that it has to be indexed.
+const insertMessage = `WITH
+	ses AS (UPDATE session SET messages = messages + 1 WHERE id = $2 RETURNING n, messages),
+	new AS (INSERT INTO message (id, session, seq, role, created, completed, open, summary, parts, data, blobs)
+		SELECT $1, n, messages, $3, $4, $5, $6, $7, $8, $9, $10 FROM ses ON CONFLICT DO NOTHING RETURNING n),
+	todo AS (INSERT INTO search_todo (message) SELECT n FROM new)
+	SELECT (SELECT messages FROM ses), (SELECT n FROM new)`
 
 type messageRow struct {
 	role          string
@@ -87,14 +95,13 @@ func (tx *tx) UpdateMessage(m *lathe.Message) error {
 		return tx.change(`UPDATE message SET open = false WHERE id = $1 AND session = `+ofSession, m.ID, m.SessionID)
 	}
 	row, err := tx.messageRow(m)
-	if err == nil {
-		err = tx.change(`UPDATE message SET role = $3, created = $4, completed = $5, open = $6, summary = $7, data = $8, blobs = $9
-			WHERE id = $1 AND session = `+ofSession,
-			m.ID, m.SessionID, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary, row.data, row.blobs)
-	}
 	if err != nil {
 		return fmt.Errorf("update message %s: %w", m.ID, err)
 	}
+	tx.must("update message "+string(m.ID), store.ErrNotFound,
+		`UPDATE message SET role = $3, created = $4, completed = $5, open = $6, summary = $7, data = $8, blobs = $9
+			WHERE id = $1 AND session = `+ofSession,
+		m.ID, m.SessionID, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary, row.data, row.blobs)
 	return nil
 }
 
@@ -152,7 +159,7 @@ type messages struct{ *core }
 
 // NewestMessage implements [store.MessageReader].
 func (s messages) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		err := v.row(`SELECT id FROM message WHERE session = (SELECT n FROM session WHERE id = $1) ORDER BY seq DESC LIMIT 1`, session).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -167,7 +174,7 @@ func (s messages) NewestMessage(ctx context.Context, session lathe.SessionID) (i
 
 // HasPart implements [store.MessageReader].
 func (s messages) HasPart(ctx context.Context, id lathe.PartID) (has bool, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		return v.row(`SELECT EXISTS (SELECT 1 FROM part WHERE id = $1)`, clean(string(id))).Scan(&has)
 	})
 	if err != nil {

@@ -23,62 +23,78 @@ func (tx *tx) PutPart(p *lathe.Part) error {
 	return nil
 }
 
+// addPart counts a part that is new in its message and adds it.
+const addPart = `WITH m AS (UPDATE message SET parts = parts + 1 WHERE id = $2 AND session = (SELECT n FROM session WHERE id = $3)
+		AND NOT EXISTS (SELECT 1 FROM part WHERE id = $1) RETURNING n, parts)
+	INSERT INTO part (id, message, seq, kind, open, rev, size, data, blobs) SELECT $1, n, parts, $4, $5, 1, $6, $7, $8 FROM m
+	ON CONFLICT DO NOTHING RETURNING seq`
+
+// replacePart stores a part of a message anew. The pieces of an open one go; one that was
+// closed has to be indexed once more.
+const replacePart = `WITH
+	old AS (SELECT p.n, p.open, p.message FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
+		WHERE p.id = $1 AND m.id = $2 AND s.id = $3 FOR UPDATE OF p),
+	streamed AS (DELETE FROM piece t USING old WHERE t.part = old.n AND old.open),
+	stale AS (DELETE FROM search t USING old WHERE t.part = old.n AND NOT old.open),
+	todo AS (INSERT INTO search_todo (message) SELECT message FROM old WHERE NOT open ON CONFLICT DO NOTHING)
+	UPDATE part p SET kind = $4, open = $5, rev = p.rev + 1, size = $6, data = $7, blobs = $8 FROM old WHERE p.n = old.n RETURNING p.seq`
+
+// putPart takes a part without a number for a new one, and one with a number for one that
+// is stored; if that is wrong, it looks.
 func (tx *tx) putPart(p *lathe.Part) error {
-	var (
-		n, of   int64
-		open    bool
-		message lathe.MessageID
-		session lathe.SessionID
-	)
-	err := tx.row(`SELECT p.n, p.seq, p.open, p.message, m.id, s.id FROM part p JOIN message m ON m.n = p.message
-		JOIN session s ON s.n = m.session WHERE p.id = $1 FOR UPDATE OF p`, p.ID).Scan(&n, &p.Seq, &open, &of, &message, &session)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return tx.appendPart(p)
-	case err != nil:
-		return err
-	case message != p.MessageID || session != p.SessionID:
-		return store.ErrExists
-	}
 	if p.Damage != "" {
-		return tx.change(`UPDATE part SET open = false WHERE n = $1`, n)
+		if err := tx.closeDamaged(p); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
 	}
 	row, err := tx.partRow(p)
 	if err != nil {
 		return err
 	}
-	if open {
-		tx.db.shown.forget(p.ID)
-		_, err = tx.exec(`DELETE FROM piece WHERE part = $1`, n)
-	} else {
-		_, err = tx.exec(`WITH stale AS (DELETE FROM search WHERE part = $1)
-			INSERT INTO search_todo (message) VALUES ($2) ON CONFLICT DO NOTHING`, n, of)
+	first, second := addPart, replacePart
+	if p.Seq != 0 {
+		first, second = second, first
 	}
-	if err != nil {
+	tx.db.shown.forget(p.ID)
+	for _, query := range []string{first, second} {
+		err = tx.row(query, p.ID, p.MessageID, p.SessionID, row.kind, row.open, row.size, row.data, row.blobs).Scan(&p.Seq)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+	}
+	return tx.misplaced(p)
+}
+
+// closeDamaged marks a part as closed whose row cannot be read.
+func (tx *tx) closeDamaged(p *lathe.Part) error {
+	return tx.row(`UPDATE part p SET open = false FROM message m JOIN session s ON s.n = m.session
+		WHERE p.id = $1 AND m.n = p.message AND m.id = $2 AND s.id = $3 RETURNING p.seq`, p.ID, p.MessageID, p.SessionID).Scan(&p.Seq)
+}
+
+// misplaced says why a part can be neither added nor replaced: it belongs to another
+// message, or there is no such message.
+func (tx *tx) misplaced(p *lathe.Part) error {
+	var there bool
+	err := tx.row(`SELECT EXISTS (SELECT 1 FROM part WHERE id = $1)`, p.ID).Scan(&there)
+	switch {
+	case err != nil:
 		return err
+	case there:
+		return store.ErrExists
 	}
-	return tx.change(`UPDATE part SET kind = $2, open = $3, rev = rev + 1, size = $4, data = $5, blobs = $6 WHERE n = $1`,
-		n, row.kind, row.open, row.size, row.data, row.blobs)
+	return fmt.Errorf("message %s: %w", p.MessageID, store.ErrNotFound)
 }
 
-func (tx *tx) appendPart(p *lathe.Part) error {
-	var message int64
-	err := tx.row(`UPDATE message SET parts = parts + 1 WHERE id = $1 AND session = `+ofSession+` RETURNING n, parts`,
-		p.MessageID, p.SessionID).Scan(&message, &p.Seq)
-	if err != nil {
-		return fmt.Errorf("message %s: %w", p.MessageID, missing(err))
-	}
-	return tx.insertPart(p, message)
-}
-
+// insertPart adds a part whose number is known.
 func (tx *tx) insertPart(p *lathe.Part, message int64) error {
 	row, err := tx.partRow(p)
 	if err != nil {
 		return err
 	}
-	return tx.add(`INSERT INTO part (id, message, seq, kind, open, rev, size, data, blobs)
+	tx.must("store part "+string(p.ID), store.ErrExists, `INSERT INTO part (id, message, seq, kind, open, rev, size, data, blobs)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8) ON CONFLICT DO NOTHING`,
 		string(p.ID), message, p.Seq, row.kind, row.open, row.size, row.data, row.blobs)
+	return nil
 }
 
 type newPartRow struct {

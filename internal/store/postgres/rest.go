@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lathe"
+	"lathe/internal/store"
 	"lathe/internal/store/codec"
 )
 
@@ -17,19 +18,17 @@ func (tx *tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 	if err == nil {
 		err = tx.own(session)
 	}
-	if err == nil {
-		err = tx.change(`INSERT INTO todo (session, data) SELECT n, $1 FROM session WHERE id = $2
-			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.db.pack(data), session)
-	}
 	if err != nil {
 		return fmt.Errorf("store task list of session %s: %w", session, err)
 	}
+	tx.must("store task list of session "+string(session), store.ErrNotFound, `INSERT INTO todo (session, data) SELECT n, $1 FROM session WHERE id = $2
+		ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.db.pack(data), session)
 	return nil
 }
 
 // Todos implements [store.SessionReader].
 func (s sessions) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		d, ok, err := v.document(`SELECT t.data, NULL FROM session s JOIN todo t ON t.session = s.n WHERE s.id = $1`, session)
 		if err == nil && ok {
 			out, err = codec.ParseTodos(d.data)
@@ -65,14 +64,12 @@ func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs [
 	if err == nil {
 		blobs, err = tx.saveBlobs(e.Blobs)
 	}
-	if err == nil {
-		err = tx.change(`INSERT INTO session_diff (session, message, data, blobs) SELECT n, $1, $3, $4 FROM session WHERE id = $2
-			ON CONFLICT (session, message) DO UPDATE SET data = excluded.data, blobs = excluded.blobs`,
-			string(message), session, tx.db.pack(data), blobs)
-	}
 	if err != nil {
 		return fmt.Errorf("store diffs of session %s: %w", session, err)
 	}
+	tx.must("store diffs of session "+string(session), store.ErrNotFound, `INSERT INTO session_diff (session, message, data, blobs) SELECT n, $1, $3, $4 FROM session WHERE id = $2
+		ON CONFLICT (session, message) DO UPDATE SET data = excluded.data, blobs = excluded.blobs`,
+		string(message), session, tx.db.pack(data), blobs)
 	return nil
 }
 
@@ -98,20 +95,17 @@ func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message la
 
 // SetValue implements [store.Tx].
 func (tx *tx) SetValue(session lathe.SessionID, key string, value []byte) error {
-	err := tx.own(session)
-	if err == nil {
-		err = tx.change(`INSERT INTO session_value (session, key, data) SELECT n, $1, $3 FROM session WHERE id = $2
-			ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, session, tx.db.pack(value))
+	if err := tx.own(session); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("store %s of session %s: %w", key, session, err)
-	}
+	tx.must(fmt.Sprintf("store %s of session %s", key, session), store.ErrNotFound, `INSERT INTO session_value (session, key, data) SELECT n, $1, $3 FROM session WHERE id = $2
+		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, session, tx.db.pack(value))
 	return nil
 }
 
 // Value implements [store.SessionReader].
 func (s sessions) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		d, _, err := v.document(`SELECT d.data, NULL FROM session s JOIN session_value d ON d.session = s.n
 			WHERE s.id = $1 AND d.key = $2`, session, key)
 		value = d.data

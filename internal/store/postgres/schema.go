@@ -34,7 +34,7 @@ func (c *core) upgrade(ctx context.Context) error {
 			"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d", c.where, v, lathe.Version, schema)
 	}
 	// Other servers wait for the lock, which ends with its transaction.
-	b, err := c.begin(ctx, "BEGIN")
+	b, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -39,13 +39,11 @@ func (c *core) pack(doc []byte) []byte {
 // CreateSession implements [store.Tx].
 func (tx *tx) CreateSession(ses lathe.Session) error {
 	doc, err := tx.sessionDoc(&ses)
-	if err == nil {
-		err = tx.add(`INSERT INTO session (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
-			sessionArgs(&ses, doc)...)
-	}
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", ses.ID, err)
 	}
+	tx.must("create session "+string(ses.ID), store.ErrExists,
+		`INSERT INTO session (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`, sessionArgs(&ses, doc)...)
 	return nil
 }
 
@@ -66,7 +64,7 @@ func sessionArgs(s *lathe.Session, doc document) []any {
 
 // Session implements [store.SessionReader].
 func (s sessions) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
-	err = s.read(ctx, func(v *view) error {
+	err = s.glance(ctx, func(v *view) error {
 		ses, err = v.session(id)
 		return err
 	})
@@ -145,13 +143,11 @@ func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) erro
 	}
 	ses.ID = id
 	doc, err := tx.sessionDoc(&ses)
-	if err == nil {
-		err = tx.change(`UPDATE session SET project = $2, parent = $3, directory = $4, title = $5, created = $6,
-			updated = $7, archived = $8, data = $9, blobs = $10 WHERE id = $1`, sessionArgs(&ses, doc)...)
-	}
 	if err != nil {
 		return lathe.Session{}, fmt.Errorf("update session %s: %w", id, err)
 	}
+	tx.later("update session "+string(id), `UPDATE session SET project = $2, parent = $3, directory = $4, title = $5, created = $6,
+		updated = $7, archived = $8, data = $9, blobs = $10 WHERE id = $1`, sessionArgs(&ses, doc)...)
 	return ses, nil
 }
 

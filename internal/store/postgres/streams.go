@@ -150,10 +150,10 @@ func (s streams) show(ctx context.Context, part lathe.PartID, run *lathe.ToolRun
 	var stored int64
 	err = s.once(ctx, func(ctx context.Context) error {
 		tag, err := s.pool.Exec(ctx, `WITH p AS (SELECT n, rev FROM part p WHERE n = $2 AND rev = $3 AND open AND `+notAnothers+` FOR SHARE)
-			INSERT INTO piece (part, rev, at, data) SELECT n, rev, $4, $5 FROM p ON CONFLICT DO NOTHING`, s.heart.self.ID, t.n, t.rev, t.size, line)
-		if stored = tag.RowsAffected(); err == nil && stored > 0 && s.journal.told.Load() {
-			_, err = s.pool.Exec(ctx, `SELECT pg_notify(`+channel+`, $1)`, s.heart.self.ID+" "+string(part))
-		}
+			INSERT INTO piece (part, rev, at, data) SELECT n, rev, $4, $5 FROM p ON CONFLICT DO NOTHING
+			RETURNING CASE WHEN $6::bool THEN pg_notify(`+channel+`, $1 || ' ' || $7)::text END`,
+			s.heart.self.ID, t.n, t.rev, t.size, line, s.journal.told.Load(), string(part))
+		stored = tag.RowsAffected()
 		return err
 	})
 	if err != nil || stored == 0 { // it is over, or what was stored is not known

@@ -17,15 +17,18 @@ type querier interface {
 	Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // view reads one consistent state of the database.
 type view struct {
-	db  *core
-	ctx context.Context
-	q   querier
+	db   *core
+	ctx  context.Context
+	q    querier
+	once bool // it consists of one statement: what needs another is refused with errMore
 }
+
+// errMore means that one statement is not enough.
+var errMore = errors.New("it takes a second look")
 
 func (v *view) query(query string, args ...any) (pgx.Rows, error) {
 	return v.q.Query(v.ctx, query, args...)
@@ -55,14 +58,34 @@ func (c *core) read(ctx context.Context, fn func(*view) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	b, err := c.begin(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	p, err := c.open(ctx, false)
 	if err != nil {
 		return c.cancelled(ctx, err)
 	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
-	defer b.rollback(work)
-	return c.explain(fn(&view{db: c, ctx: work, q: b.conn}))
+	defer p.end(work)
+	return c.explain(fn(&view{db: c, ctx: work, q: p}))
+}
+
+// glance is read for what is mostly one statement, which needs no transaction. fn may be
+// called several times.
+func (c *core) glance(ctx context.Context, fn func(*view) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	err := c.retry(ctx, func(ctx context.Context) error {
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
+		defer cancel()
+		return fn(&view{db: c, ctx: work, q: c.pool, once: true})
+	})
+	if errors.Is(err, errMore) {
+		return c.read(ctx, fn)
+	}
+	if err != nil {
+		return c.cancelled(ctx, err)
+	}
+	return nil
 }
 
 // cancelled is the error of a call that could not begin.
@@ -76,7 +99,9 @@ func (c *core) cancelled(ctx context.Context, err error) error {
 // tx is a [store.Tx].
 type tx struct {
 	view
-	mine  map[lathe.SessionID]bool // sessions that were found to be still ours
+	pipe  *pipe
+	mine  map[lathe.SessionID]bool // sessions whose leases it asked for
+	noted *noted                   // what goes to the journal; may be nil
 	after []func(context.Context)  // run once it is committed
 }
 
@@ -93,7 +118,7 @@ func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	b, err := c.begin(ctx, "BEGIN; SELECT pg_current_xact_id()::text")
+	p, err := c.open(ctx, true)
 	if err != nil {
 		err = c.cancelled(ctx, err)
 		c.note(err)
@@ -101,8 +126,8 @@ func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
-	tx := &tx{view: view{db: c, ctx: work, q: b.conn}}
-	err = c.explain(c.transact(tx, b, fn))
+	tx := &tx{view: view{db: c, ctx: work, q: p}, pipe: p}
+	err = c.explain(c.lost(work, tx.run(fn)))
 	c.note(err)
 	if err != nil {
 		return err
@@ -113,33 +138,80 @@ func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 	return nil
 }
 
-func (c *core) transact(tx *tx, b begun, fn func(*tx) error) (err error) {
-	done := false
-	defer func() {
-		if !done {
-			b.rollback(tx.ctx)
-		}
-	}()
+// run runs fn and commits.
+func (tx *tx) run(fn func(*tx) error) error {
+	defer tx.pipe.end(tx.ctx)
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if c.fault != nil {
-		if err := c.fault(); err != nil {
+	if tx.db.fault != nil {
+		if err := tx.db.fault(); err != nil {
 			return fmt.Errorf("commit: %w", err)
 		}
 	}
-	tag, err := b.conn.Exec(tx.ctx, "COMMIT", pgx.QueryExecModeSimpleProtocol)
-	done = true
-	b.end()
+	return tx.commit()
+}
+
+// commit sends what waits, what is noted and COMMIT as one message, so that nobody waits
+// for this server while the journal is locked. The number of the transaction has to be
+// known before: it says what became of it if the answer is lost.
+func (tx *tx) commit() error {
+	p := tx.pipe
+	if !p.begun {
+		if len(p.waiting) == 0 && tx.noted == nil {
+			return nil
+		}
+		if err := p.flush(tx.ctx); err != nil {
+			return err
+		}
+	}
+	if tx.noted != nil {
+		tx.noted.queue(p)
+	}
+	var tag pgconn.CommandTag
+	br, err := p.send(tx.ctx, "COMMIT", nil)
+	if err == nil {
+		tag, err = br.Exec()
+		if shut := br.Close(); err == nil {
+			err = shut
+		}
+	}
 	switch {
 	case err == nil && tag.String() == "ROLLBACK":
 		return errors.New("commit: a statement of the transaction had failed")
 	case err != nil && away(err):
-		return c.outcome(tx.ctx, b.id, err)
+		return tx.outcome(err)
 	case err != nil:
 		return fmt.Errorf("commit: %w", err)
 	}
+	if tx.noted != nil {
+		tx.after = append(tx.after, tx.noted.settle)
+	}
 	return nil
+}
+
+// outcome asks what became of the transaction when its answer was lost.
+func (tx *tx) outcome(lost error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tx.ctx), maxWork)
+	defer cancel()
+	tx.pipe.end(ctx) // there may be no second connection
+	if err := tx.db.outcome(ctx, tx.pipe.id, lost); err != nil {
+		return err
+	}
+	if tx.noted != nil {
+		tx.after = append(tx.after, tx.noted.recall)
+	}
+	return nil
+}
+
+// later has a statement executed before the transaction ends.
+func (tx *tx) later(doing, query string, args ...any) {
+	tx.pipe.later(statement{query: query, args: args, doing: doing})
+}
+
+// must is later for a statement that fails with none if it changes nothing.
+func (tx *tx) must(doing string, none error, change string, args ...any) {
+	tx.pipe.later(statement{query: oneRow(change), args: args, doing: doing, none: none})
 }
 
 func (tx *tx) exec(query string, args ...any) (int64, error) {
@@ -165,6 +237,11 @@ func (tx *tx) add(query string, args ...any) error {
 	return err
 }
 
+// lostLease means that the lease of a session is not what this server believes.
+type lostLease struct{ session lathe.SessionID }
+
+func (l lostLease) Error() string { return fmt.Sprintf("the lease of session %s is gone", l.session) }
+
 // own refuses a write to a session whose lease this server believes to hold, when it
 // was given to another. It keeps the lease where it is until the transaction ends.
 func (tx *tx) own(session lathe.SessionID) error {
@@ -172,27 +249,34 @@ func (tx *tx) own(session lathe.SessionID) error {
 	if !held || tx.mine[session] {
 		return nil
 	}
-	var one int
-	err := tx.row(`SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2) FOR SHARE`, fence, session).Scan(&one)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return tx.lost(session)
-	}
+	tx.pipe.later(statement{
+		query: `SELECT 1 / count(*) FROM (SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2) FOR SHARE) held`,
+		args:  []any{fence, session}, none: lostLease{session},
+	})
 	if tx.mine == nil {
 		tx.mine = map[lathe.SessionID]bool{}
 	}
-	tx.mine[session] = err == nil
-	return err
+	tx.mine[session] = true
+	return nil
 }
 
-// lost is the error for a session whose lease is gone: another has it, or there is no
-// session any more.
-func (tx *tx) lost(session lathe.SessionID) error {
+// lost says what it means that a lease is gone: another has it, or there is no session any
+// more. The transaction must have ended.
+func (c *core) lost(ctx context.Context, err error) error {
+	gone, ok := errors.AsType[lostLease](err)
+	if !ok {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
+	defer cancel()
 	var there bool
-	err := tx.row(`SELECT EXISTS (SELECT 1 FROM session WHERE id = $1)`, session).Scan(&there)
+	err = c.glance(ctx, func(v *view) error {
+		return v.row(`SELECT EXISTS (SELECT 1 FROM session WHERE id = $1)`, gone.session).Scan(&there)
+	})
 	if err == nil && there {
 		err = store.ErrLost
 	} else if err == nil {
 		err = store.ErrNotFound
 	}
-	return fmt.Errorf("session %s: %w", session, err)
+	return fmt.Errorf("session %s: %w", gone.session, err)
 }

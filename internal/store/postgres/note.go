@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/codec"
+)
+
+// addEvent adds an event and has the others told when it is committed; PostgreSQL tells
+// several of a transaction once.
+const addEvent = `INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5)
+	RETURNING n, pg_notify(` + channel + `, $1)::text`
+
+// noted is what a transaction has for the journal.
+type noted struct {
+	db    *core
+	into  *store.Noted
+	rows  []eventRow
+	seen  int64 // how far this server had read
+	begun bool  // or whether it had begun to
+	read  eventsRead
+}
+
+// Note implements [store.Noter].
+func (tx *tx) Note(into *store.Noted) error {
+	rows, err := tx.eventRows(into.Facts)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	tx.noted = &noted{db: tx.db, into: into, rows: rows}
+	return nil
+}
+
+func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
+	for i, f := range facts {
+		var e codec.Encoder
+		kind, data, err := e.Event(f.Event)
+		if err != nil {
+			return nil, err
+		}
+		if kind == "" {
+			continue
+		}
+		blobs, err := tx.saveBlobs(e.Blobs)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, eventRow{of: i, directory: clean(f.Directory), kind: kind, document: document{tx.db.pack(data), blobs}})
+	}
+	return rows, nil
+}
+
+// queue has the journal locked, what others noted before read, and the rows added: the last
+// statements before COMMIT, because others wait for the lock.
+func (n *noted) queue(p *pipe) {
+	j := &n.db.journal
+	j.told.Store(true)
+	p.later(statement{query: lockEvents, doing: "lock the journal"})
+	if n.seen, n.begun = j.at(); n.begun {
+		p.later(statement{query: newEvents, args: []any{n.seen}, take: n.read.scan, doing: "read the journal"})
+	}
+	for i := range n.rows {
+		r := &n.rows[i]
+		p.later(statement{
+			query: addEvent, args: []any{n.db.heart.self.ID, r.directory, r.kind, r.data, r.blobs}, doing: "note an event",
+			take: func(rows pgx.Rows) error {
+				rows.Next()
+				return rows.Scan(&r.n, nil)
+			},
+		})
+	}
+}
+
+// settle passes on what was read, after the commit.
+func (n *noted) settle(ctx context.Context) {
+	for i := range n.rows {
+		n.into.Facts[n.rows[i].of].Number = n.rows[i].n
+	}
+	if n.begun && (len(n.read.rows) > 0 || n.read.missed(n.seen)) {
+		err := n.db.read(ctx, func(v *view) (err error) {
+			n.into.Before, err = v.others(&n.read, n.seen)
+			return err
+		})
+		if err != nil { // of long bodies; what needs them is read again by those who are told this
+			n.db.log.Warn("what other servers told cannot be read", "err", err)
+			n.into.Before = []store.Fact{{Event: lathe.EventsMissed{}}}
+		}
+	}
+	n.db.journal.hasNoted(n.rows[len(n.rows)-1].n)
+}
+
+// recall finds out what the answer to a commit would have told, when that was lost. Facts of
+// this server have one order, so its newest rows are those of the commit.
+func (n *noted) recall(ctx context.Context) {
+	err := n.db.glance(ctx, func(v *view) error {
+		at := len(n.rows)
+		return v.rows(func(row pgx.Row) error {
+			at--
+			return row.Scan(&n.rows[at].n)
+		}, `SELECT n FROM event WHERE origin = $1 ORDER BY n DESC LIMIT $2`, n.db.heart.self.ID, len(n.rows))
+	})
+	if err == nil && n.begun {
+		err = n.db.glance(ctx, func(v *view) error {
+			n.read = eventsRead{}
+			rows, err := v.query(newEvents, n.seen)
+			if err != nil {
+				return err
+			}
+			return n.read.scan(rows)
+		})
+	}
+	if err != nil { // they have no number here, and are told once more elsewhere
+		n.db.log.Warn("what was noted is not known", "err", err)
+		return
+	}
+	first := n.rows[0].n
+	n.read.rows = slices.DeleteFunc(n.read.rows, func(r eventRow) bool { return r.n >= first })
+	n.settle(ctx)
+}
