@@ -56,6 +56,19 @@ func (e editTools) look(ctx context.Context, call *tool.Call, path string) (file
 	return s, nil
 }
 
+// hold locks the file that a change is about and reads it. The caller gives it free.
+func (e editTools) hold(ctx context.Context, call *tool.Call, path string) (from fileState, free func(), err error) {
+	free, err = e.Locks.Lock(ctx, path)
+	if err != nil {
+		return fileState{}, nil, err
+	}
+	if from, err = e.look(ctx, call, path); err != nil {
+		free()
+		return fileState{}, nil, err
+	}
+	return from, free, nil
+}
+
 // change is one file before and after.
 type change struct {
 	from  fileState

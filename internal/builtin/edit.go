@@ -70,15 +70,11 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 	if err != nil {
 		return tool.Result{}, err
 	}
-	unlock, err := e.Locks.Lock(ctx, path)
+	from, free, err := e.hold(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer unlock()
-	from, err := e.look(ctx, call, path)
-	if err != nil {
-		return tool.Result{}, err
-	}
+	defer free()
 	if err := e.editable(ctx, call, from, edits); err != nil {
 		return tool.Result{}, err
 	}

@@ -41,15 +41,11 @@ func (e editTools) remember(ctx context.Context, call *tool.Call, in rememberInp
 	if err != nil {
 		return tool.Result{}, err
 	}
-	unlock, err := e.Locks.Lock(ctx, path)
+	from, free, err := e.hold(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer unlock()
-	from, err := e.look(ctx, call, path)
-	if err != nil {
-		return tool.Result{}, err
-	}
+	defer free()
 	have, err := workspace.Decode(from.data)
 	if err != nil || have.Encoding == workspace.Bytes {
 		return tool.Result{}, failf("%s is not text.", from.name)

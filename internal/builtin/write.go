@@ -32,15 +32,11 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 	if err != nil {
 		return tool.Result{}, err
 	}
-	unlock, err := e.Locks.Lock(ctx, path)
+	from, free, err := e.hold(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer unlock()
-	from, err := e.look(ctx, call, path)
-	if err != nil {
-		return tool.Result{}, err
-	}
+	defer free()
 	if from.exists {
 		if err := e.Seen.Compare(call.SessionID, path, from.info, from.data); err != nil {
 			return tool.Result{}, err
