@@ -1,16 +1,21 @@
 package dialog
 
 import (
+	tea "charm.land/bubbletea/v2"
+
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
 // Choice is a text that a person reads and the answers below it. A sheet embeds it, and
-// decides what an answer does.
+// says what an answer does.
 type Choice struct {
 	Answers [][2]string // key and words
 	At      int         // the answer that is marked
+	// Given returns what an answer does, Left what it does to go without one.
+	Given func(answer int) tea.Msg
+	Left  func() tea.Msg
 	// Yes is how many of the first answers allow something: with them stands how much of
 	// the text was not shown yet.
 	Yes int
@@ -27,6 +32,26 @@ func (c *Choice) Wheel(by int) bool { return c.body.Wheel(by) }
 
 // Paste does nothing.
 func (c *Choice) Paste(string) {}
+
+// Key goes through the answers and the text, gives an answer, or leaves.
+func (c *Choice) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
+	stroke := Stroke(k)
+	if stroke == "esc" || stroke == "ctrl+c" {
+		return c.Left()
+	}
+	if i, given := c.Press(stroke); given {
+		return c.Given(i)
+	}
+	return nil
+}
+
+// Click marks an answer, and gives the one that is marked.
+func (c *Choice) Click(_ Host, y int) tea.Msg {
+	if i, given := c.hit(y); given {
+		return c.Given(i)
+	}
+	return nil
+}
 
 // Press goes through the answers and the text; it reports which answer was given, if one
 // was.
@@ -52,8 +77,8 @@ func (c *Choice) Press(stroke string) (answer int, given bool) {
 	return 0, false
 }
 
-// Hit marks the answer that was clicked; it reports the one that was marked already.
-func (c *Choice) Hit(y int) (answer int, given bool) {
+// hit marks the answer that was clicked; it reports the one that was marked already.
+func (c *Choice) hit(y int) (answer int, given bool) {
 	i := y - c.first
 	if i < 0 || i >= len(c.Answers) {
 		return 0, false

@@ -23,29 +23,12 @@ type hooksSheet struct {
 
 // newHooksSheet asks about a file; nothing is allowed by pressing Enter alone.
 func newHooksSheet(access *engine.Access, f api.ForeignHooks, p dialog.Patience) *hooksSheet {
-	return &hooksSheet{access: access, f: f, Patience: p, Choice: dialog.Choice{
+	s := &hooksSheet{access: access, f: f, Patience: p}
+	s.Choice = dialog.Choice{
 		Answers: [][2]string{{"y", "run them, as they are now"}, {"n", "no; you are asked again when they change"}}, At: 1, Yes: 1,
-	}}
-}
-
-// Key answers, or goes through the answers and the hooks.
-func (s *hooksSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := dialog.Stroke(k)
-	if stroke == "esc" || stroke == "ctrl+c" {
-		return s.answer(false)
+		Given: func(i int) tea.Msg { return s.answer(i == 0) }, Left: func() tea.Msg { return s.answer(false) },
 	}
-	if i, given := s.Press(stroke); given {
-		return s.answer(i == 0)
-	}
-	return nil
-}
-
-// Click marks an answer, and takes the one that is marked.
-func (s *hooksSheet) Click(_ dialog.Host, y int) tea.Msg {
-	if i, given := s.Hit(y); given {
-		return s.answer(i == 0)
-	}
-	return nil
+	return s
 }
 
 func (s *hooksSheet) answer(run bool) tea.Msg {

@@ -184,6 +184,7 @@ type confirm struct {
 
 func newConfirm(title string, text func(look.Look) []styled.Line, can bool, yes func() tea.Msg) *confirm {
 	c := &confirm{title: title, text: text, yes: yes}
+	c.Given, c.Left = c.answer, func() tea.Msg { return dialog.Close{Sheet: c} }
 	c.Answers = [][2]string{{"n", "leave it"}}
 	if can {
 		c.Answers = [][2]string{{"y", "do it"}, {"n", "leave it"}}
@@ -192,23 +193,8 @@ func newConfirm(title string, text func(look.Look) []styled.Line, can bool, yes 
 	return c
 }
 
-// Key gives the answer that a key stands for; escape closes the question.
-func (c *confirm) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := dialog.Stroke(k)
-	if stroke == "esc" || stroke == "ctrl+c" {
-		return dialog.Close{Sheet: c}
-	}
-	return c.answer(c.Press(stroke))
-}
-
-// Click marks an answer, or gives the one that is marked.
-func (c *confirm) Click(_ dialog.Host, y int) tea.Msg { return c.answer(c.Hit(y)) }
-
-func (c *confirm) answer(i int, given bool) tea.Msg {
-	switch {
-	case !given:
-		return nil
-	case c.Answers[i][0] == "y":
+func (c *confirm) answer(i int) tea.Msg {
+	if c.Answers[i][0] == "y" {
 		return dialog.All{dialog.Close{Sheet: c}, c.yes()}
 	}
 	return dialog.Close{Sheet: c}

@@ -28,9 +28,12 @@ type importSheet struct {
 
 // newImportSheet asks about a file; nothing is allowed by pressing Enter alone.
 func newImportSheet(access *engine.Access, m api.MCPImport, p dialog.Patience) *importSheet {
-	return &importSheet{access: access, m: m, Patience: p, Choice: dialog.Choice{
+	s := &importSheet{access: access, m: m, Patience: p}
+	s.Choice = dialog.Choice{
 		Answers: [][2]string{{"y", "use them, as they are now"}, {"n", "no; it is not asked again before the file says something else"}}, At: 1, Yes: 1,
-	}}
+		Given: func(i int) tea.Msg { return s.answer(i == 0) }, Left: func() tea.Msg { return s.answer(false) },
+	}
+	return s
 }
 
 // Ask asks, at the start, about the files of other programs that name servers and that
@@ -83,26 +86,6 @@ func (r *Room) open(list []api.MCPImport, id string) tea.Msg {
 		if importID+m.ID == id {
 			return dialog.Open{Sheet: newImportSheet(r.access, m, dialog.Patience{})}
 		}
-	}
-	return nil
-}
-
-// Key answers, or goes through the answers and what the file names.
-func (s *importSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := dialog.Stroke(k)
-	if stroke == "esc" || stroke == "ctrl+c" {
-		return s.answer(false)
-	}
-	if i, given := s.Press(stroke); given {
-		return s.answer(i == 0)
-	}
-	return nil
-}
-
-// Click marks an answer, and takes the one that is marked.
-func (s *importSheet) Click(_ dialog.Host, y int) tea.Msg {
-	if i, given := s.Hit(y); given {
-		return s.answer(i == 0)
 	}
 	return nil
 }

@@ -26,9 +26,11 @@ type trustSheet struct {
 
 // newTrustSheet asks about a repository; nothing is allowed by pressing Enter alone.
 func newTrustSheet(access *engine.Access, t api.Trust, p dialog.Patience) *trustSheet {
-	return &trustSheet{access: access, t: t, Patience: p, Choice: dialog.Choice{Answers: [][2]string{
+	s := &trustSheet{access: access, t: t, Patience: p}
+	s.Choice = dialog.Choice{Answers: [][2]string{
 		{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n", "no; it works without what it brings"},
-	}, At: 2, Yes: 2}}
+	}, At: 2, Yes: 2, Given: s.choose, Left: s.leave}
+	return s
 }
 
 // Trust asks the question at the start, if there is one. If that cannot be
@@ -48,32 +50,23 @@ func (r *Room) Trust(now func() time.Time) tea.Cmd {
 }
 
 // Key answers, moves through the answers, or scrolls.
-func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	switch stroke := dialog.Stroke(k); stroke {
-	case dialog.GiveKey:
-		if s.sure {
-			return s.decide(true)
-		}
-	case "esc", "ctrl+c":
-		if s.sure {
-			s.sure = false
-			return nil
-		}
-		return s.choose(2)
-	default:
-		if i, given := s.Press(stroke); given {
-			return s.choose(i)
-		}
+func (s *trustSheet) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
+	if dialog.Stroke(k) != dialog.GiveKey {
+		return s.Choice.Key(h, k)
+	}
+	if s.sure {
+		return s.decide(true)
 	}
 	return nil
 }
 
-// Click marks an answer, and takes the one that is marked.
-func (s *trustSheet) Click(_ dialog.Host, y int) tea.Msg {
-	if i, given := s.Hit(y); given {
-		return s.choose(i)
+// leave goes back to the question, or answers no.
+func (s *trustSheet) leave() tea.Msg {
+	if s.sure {
+		s.sure = false
+		return nil
 	}
-	return nil
+	return s.choose(2)
 }
 
 func (s *trustSheet) choose(i int) tea.Msg {

@@ -114,6 +114,8 @@ type decision struct {
 
 func newDecision(r *Room, e api.Elsewhere) *decision {
 	d := &decision{room: r, e: e}
+	d.Left = func() tea.Msg { return dialog.Close{Sheet: d} }
+	d.Given = func(i int) tea.Msg { return dialog.All{dialog.Close{Sheet: d}, d.acts[i]()} }
 	add := func(key, text string, act func() tea.Msg) {
 		d.Answers, d.acts = append(d.Answers, [2]string{key, text}), append(d.acts, act)
 	}
@@ -137,26 +139,6 @@ type (
 	// ShowPlugins lists plugins and hooks.
 	ShowPlugins struct{}
 )
-
-// Key answers.
-func (d *decision) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := dialog.Stroke(k)
-	if stroke == "esc" || stroke == "ctrl+c" {
-		return dialog.Close{Sheet: d}
-	}
-	if i, given := d.Press(stroke); given {
-		return dialog.All{dialog.Close{Sheet: d}, d.acts[i]()}
-	}
-	return nil
-}
-
-// Click marks an answer, and takes the one that is marked.
-func (d *decision) Click(_ dialog.Host, y int) tea.Msg {
-	if i, given := d.Hit(y); given {
-		return dialog.All{dialog.Close{Sheet: d}, d.acts[i]()}
-	}
-	return nil
-}
 
 // Draw says what there is, what lathe uses of it anyway, and the answers.
 func (d *decision) Draw(l look.Look, height int) ([]styled.Line, int, int) {

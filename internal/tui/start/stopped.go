@@ -31,6 +31,8 @@ func (r *Room) Opened(id lathe.SessionID, history []lathe.Message, busy bool) te
 	}
 	end := history[len(history)-1]
 	s := &stopped{room: r, session: id, end: end.ID, what: stoppedAt(end)}
+	s.Left = func() tea.Msg { return dialog.Close{Sheet: s} } // to be asked about again
+	s.Given = func(i int) tea.Msg { return dialog.All{dialog.Close{Sheet: s}, s.acts[i]()} }
 	if s.what == "" || r.left(id, end.ID) {
 		return nil
 	}
@@ -63,26 +65,6 @@ type stopped struct {
 	end     lathe.MessageID
 	what    string
 	acts    []func() tea.Msg
-}
-
-// Key answers; esc leaves the session as it is, to be asked about again.
-func (s *stopped) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := dialog.Stroke(k)
-	if stroke == "esc" || stroke == "ctrl+c" {
-		return dialog.Close{Sheet: s}
-	}
-	if i, given := s.Press(stroke); given {
-		return dialog.All{dialog.Close{Sheet: s}, s.acts[i]()}
-	}
-	return nil
-}
-
-// Click marks an answer, and takes the one that is marked.
-func (s *stopped) Click(_ dialog.Host, y int) tea.Msg {
-	if i, given := s.Hit(y); given {
-		return dialog.All{dialog.Close{Sheet: s}, s.acts[i]()}
-	}
-	return nil
 }
 
 // Draw says where the session stopped, and the answers.
