@@ -63,8 +63,9 @@ const maxHeld = 256
 // writer copies what may be shown.
 type writer struct {
 	Options
-	out  []byte
-	anew bool // what comes next begins the line again
+	out   []byte
+	anew  bool   // what comes next begins the line again
+	looks *looks // nil: nobody asks for them
 }
 
 // next takes a character or an escape sequence and returns its length.
@@ -99,6 +100,9 @@ func (w *writer) put(s string) {
 			w.erase()
 		}
 	}
+	if w.looks != nil {
+		w.looks.wrote(len(w.out))
+	}
 	w.out = append(w.out, s...)
 }
 
@@ -111,8 +115,14 @@ func (w *writer) carriageReturn() {
 	}
 }
 
-// control does what an escape sequence says of the line it stands in.
+// control does what an escape sequence says of the line it stands in, and of how text looks.
 func (w *writer) control(seq string) {
+	if w.looks != nil {
+		if params, ok := selects(seq); ok {
+			w.looks.now.set(params)
+			return
+		}
+	}
 	if w.Return != RewriteLine {
 		return
 	}
@@ -131,13 +141,20 @@ func (w *writer) control(seq string) {
 }
 
 // erase takes back what was written of the line.
-func (w *writer) erase() { w.out = w.out[:bytes.LastIndexByte(w.out, '\n')+1] }
+func (w *writer) erase() { w.cut(bytes.LastIndexByte(w.out, '\n') + 1) }
+
+func (w *writer) cut(at int) {
+	w.out = w.out[:at]
+	if w.looks != nil {
+		w.looks.cut(at)
+	}
+}
 
 // back takes back a character of the line.
 func (w *writer) back() {
 	r, size := utf8.DecodeLastRune(w.out)
 	if size > 0 && r != '\n' {
-		w.out = w.out[:len(w.out)-size]
+		w.cut(len(w.out) - size)
 	}
 }
 
