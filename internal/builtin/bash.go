@@ -19,6 +19,7 @@ import (
 
 	"lathe"
 	"lathe/internal/judge"
+	"lathe/internal/printable"
 	"lathe/internal/sandbox"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
@@ -386,21 +387,10 @@ func (o *output) close() {
 	o.shows.Wait()
 }
 
-// preview returns the last 30,000 characters.
+// preview returns the last 30,000 characters of an output as it was printed, with its colours: a
+// person's terminal and pages show them. What the model is told holds none.
 func preview(tail []byte, total int64) string {
-	text := strings.ToValidUTF8(string(tail), "\ufffd")
-	n := utf8.RuneCountInString(text)
-	if n <= previewChars && total == int64(len(tail)) {
-		return text
-	}
-	for i := range text {
-		if n <= previewChars {
-			text = text[i:]
-			break
-		}
-		n--
-	}
-	return "...\n\n" + text
+	return printable.Last(string(tail), previewChars, total > int64(len(tail)))
 }
 
 // result returns what the model is told: the output, or for a long one its

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"lathe"
+	"lathe/internal/printable"
 	"lathe/internal/tool"
 )
 
@@ -36,42 +35,8 @@ func (e shellTools) shown(model lathe.ModelRef) int {
 	return shownBytes
 }
 
-// plain returns output as a terminal would leave it: without escape sequences, and
-// with only the last state of a line that was overwritten.
-func plain(raw []byte) string {
-	text := strings.ToValidUTF8(string(raw), "\ufffd")
-	if strings.ContainsRune(text, '\x1b') {
-		text = ansi.Strip(text)
-	}
-	if !strings.ContainsAny(text, "\r\b") {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = overwritten(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// overwritten returns what a line finally shows.
-func overwritten(line string) string {
-	line = strings.TrimRight(line, "\r")
-	if i := strings.LastIndexByte(line, '\r'); i >= 0 {
-		line = line[i+1:]
-	}
-	if !strings.Contains(line, "\b") {
-		return line
-	}
-	var out []rune
-	for _, r := range line {
-		if r != '\b' {
-			out = append(out, r)
-		} else if len(out) > 0 {
-			out = out[:len(out)-1]
-		}
-	}
-	return string(out)
-}
+// plain returns output as a terminal would leave it.
+func plain(raw []byte) string { return printable.Plain(string(raw)) }
 
 // abridged is an output that is shown in part.
 type abridged struct {

@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/printable"
 )
 
 // Texts that replace something in what the model sees. OpenCode's clients and
@@ -200,7 +201,7 @@ func fillResult(res *llm.ToolResult, tool string, s *lathe.ToolDone) {
 // one shows what it had printed until then.
 func failedOutput(s *lathe.ToolFailed) string {
 	if out, ok := s.Metadata["output"].(string); s.Interrupted && ok && out != "" {
-		return out + "\n\n" + s.Error
+		return printable.Plain(out) + "\n\n" + s.Error
 	}
 	if s.Error == "" {
 		return interruptedCall

@@ -193,7 +193,7 @@ func TestMessages(t *testing.T) {
 			}},
 		{"interrupted calls get a result", assistant(lathe.Assistant{Model: model},
 			&lathe.ToolCall{CallID: "1", Tool: "a", State: &lathe.ToolPending{}}, &lathe.ToolCall{CallID: "2", Tool: "b", State: &lathe.ToolRunning{Input: json.RawMessage(`{}`)}},
-			&lathe.ToolCall{CallID: "3", Tool: "c", State: &lathe.ToolFailed{Error: "Tool execution aborted", Interrupted: true, Metadata: map[string]any{"output": "half"}}}),
+			&lathe.ToolCall{CallID: "3", Tool: "c", State: &lathe.ToolFailed{Error: "Tool execution aborted", Interrupted: true, Metadata: map[string]any{"output": "\x1b[31mhalf\x1b[0m"}}}),
 			[]llm.Message{
 				{Role: llm.RoleAssistant, Content: []llm.Content{
 					llm.ToolUse{ID: "1", Name: "a", Input: json.RawMessage(`{}`), Origin: "p/m"},

@@ -183,6 +183,26 @@ func TestUserShell(t *testing.T) {
 	}
 }
 
+// TestUserShellColours: people see the colours of what a command printed and its end, the model
+// plain text.
+func TestUserShellColours(t *testing.T) {
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "seen"} }).open()
+	id := p.session()
+	_, run, err := p.svc.Shell(t.Context(), id, session.ShellInput{Command: `seq 20000; printf '10%%\r20%%\n\033[31mred\033[0m\n'`, Model: scripted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.wait(run)
+	done := p.messages(id)[1].Parts[0].Body.(*lathe.ToolCall).State.(*lathe.ToolDone)
+	if !strings.HasSuffix(done.Output, "\n20000\n20%\nred") || done.Metadata["truncated"] != true {
+		t.Errorf("truncated %v, the model reads %q", done.Metadata["truncated"], done.Output[len(done.Output)-40:])
+	}
+	shown, _ := done.Metadata["output"].(string)
+	if !strings.HasPrefix(shown, "...\n\n") || !strings.HasSuffix(shown, "\n20000\n10%\r20%\n\x1b[31mred\x1b[0m\n") || len(shown) > 31_000 {
+		t.Errorf("people see %d bytes that end in %q", len(shown), shown[max(0, len(shown)-40):])
+	}
+}
+
 func TestUserShellIsBusyAndCanBeAborted(t *testing.T) {
 	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "after"} }).open()
 	id := p.session()

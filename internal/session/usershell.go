@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/printable"
 	"lathe/internal/prompt"
 	"lathe/internal/shell"
 	"lathe/internal/store"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	shellPreview  = 30_000 // bytes of output shown while a command runs
+	shellPreview  = 30_000 // characters of output that people are shown
 	shellProgress = 100 * time.Millisecond
 	shellSnapshot = 30 * time.Second
 )
@@ -188,7 +189,7 @@ func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Mess
 // runUserShell runs the command and shows its output as it arrives.
 func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
 	limits := c.r.inst.Limits.In(c.r.outputs.of(c.r.s, c.r.current()))
-	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
+	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: max(limits.Bytes(), shellPreview), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)
 	var shown time.Time
@@ -200,7 +201,7 @@ func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Par
 			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {
 				shown = now
 				state, live := running, call
-				state.Title, state.Metadata = command, map[string]any{"output": string(spool.Head()), "description": ""}
+				state.Title, state.Metadata = command, map[string]any{"output": shellShown(spool), "description": ""}
 				live.State, p.Body = &state, &live
 				c.r.rec.Progress(p)
 			}
@@ -211,15 +212,18 @@ func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Par
 	} else if err != nil {
 		return tool.Result{}, err
 	}
-	out := string(spool.Tail())
-	if spool.Total() <= shellPreview {
-		out = string(spool.Head())
-	}
-	out, _ = limits.Window(out, true)
+	tail := spool.Tail()
+	out, removed := limits.Window(printable.Plain(string(tail)), true)
 	if exit.Aborted {
 		out += "\n\n<metadata>\nUser aborted the command\n</metadata>"
 	}
 	return tool.Result{Output: out, Metadata: map[string]any{
-		"output": string(spool.Head()), "exit": exit.Code, "description": "", "truncated": spool.Total() > int64(len(out)),
+		"output": shellShown(spool), "exit": exit.Code, "description": "", "truncated": removed != "" || spool.Total() > int64(len(tail)),
 	}}, nil
+}
+
+// shellShown returns the end of what the command printed, with its colours, for people.
+func shellShown(spool *shell.Spool) string {
+	tail := spool.Tail()
+	return printable.Last(string(tail), shellPreview, spool.Total() > int64(len(tail)))
 }
