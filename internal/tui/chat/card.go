@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,20 +173,18 @@ func (l pen) ending(line, result styled.Line) styled.Line {
 // wrapping breaks a line into several: prose between words, output where it ends.
 type wrapping func(in styled.Line, width int, m styled.Method) []styled.Line
 
-// tail shows the end of an output, or all of it unfolded.
+// tail shows the end of an output in its colours, or all of it unfolded.
 func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []styled.Line {
-	text = strings.Trim(styled.Output(text), "\n")
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
 	if l.Details {
 		most = detailLines
 	}
-	lines := lastLines(text, most)
-	hidden := strings.Count(text, "\n") + 1 - len(lines)
+	lines, hidden := l.Printed(text, most, style)
+	if hidden == 0 && blank(lines) {
+		return nil
+	}
 	var out []styled.Line
-	for _, s := range lines {
-		out = append(out, wrap(styled.Plain(s, style), l.Width-8, l.Method)...)
+	for _, line := range lines {
+		out = append(out, wrap(line, l.Width-8, l.Method)...)
 	}
 	if len(out) > most {
 		hidden += len(out) - most
@@ -197,17 +196,8 @@ func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []st
 	return l.gutter(out)
 }
 
-// lastLines returns at most n lines from the end of a text.
-func lastLines(text string, n int) []string {
-	at := len(text)
-	for range n {
-		i := strings.LastIndexByte(text[:at], '\n')
-		if i < 0 {
-			return strings.Split(text, "\n")
-		}
-		at = i
-	}
-	return strings.Split(text[at+1:], "\n")
+func blank(lines []styled.Line) bool {
+	return !slices.ContainsFunc(lines, func(line styled.Line) bool { return strings.TrimSpace(line.Text()) != "" })
 }
 
 // gutter puts the line that ties a body to its card in front of it.

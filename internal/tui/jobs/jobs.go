@@ -14,7 +14,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/printable"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -221,15 +220,10 @@ func (o *output) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 }
 
 func (o *output) body(l look.Look) []styled.Line {
-	text := strings.TrimRight(printable.Text(string(o.text), printable.Options{}), "\n")
-	all := strings.Split(text, "\n")
+	all, _ := l.Printed(string(o.text), lines, l.FG(theme.Text))
 	var out []styled.Line
-	for _, line := range all[max(0, len(all)-lines):] {
-		if i := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); i >= 0 {
-			line = line[i+1:]
-		}
-		line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")
-		out = append(out, styled.Wrap(styled.Plain(line, l.FG(theme.Text)), max(1, l.Width-4), l.Method)...)
+	for _, line := range all {
+		out = append(out, styled.Wrap(line, max(1, l.Width-4), l.Method)...)
 	}
 	return out
 }

@@ -10,11 +10,9 @@ func Clean(text string) string {
 	return printable.Text(text, printable.Options{Tab: tab, Return: printable.BreakLine})
 }
 
-// Output is Clean for a program's output: overwritten text is dropped, as on a
-// terminal.
-func Output(text string) string {
-	return printable.Text(text, printable.Options{Tab: tab, Return: printable.RewriteLine})
-}
+// Overwriting is how a program's output is made safe: as by Clean, but overwritten text is
+// dropped, as on a terminal.
+var Overwriting = printable.Options{Tab: tab, Return: printable.RewriteLine}
 
 // OneLine returns the text clean and on one line.
 func OneLine(text string) string { return printable.Line(text) }

@@ -42,6 +42,9 @@ func (p *palette) theme() *Theme {
 	for i, c := range p.colors {
 		t.colors[paletteKeys[i]] = c
 	}
+	if strings.HasPrefix(p.name, "system") {
+		t.depth = sixteen
+	}
 	if strings.HasPrefix(p.name, "contrast") {
 		return t.legible(high)
 	}

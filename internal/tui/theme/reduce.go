@@ -10,7 +10,7 @@ import (
 // Colours with a hue keep it, so that red stays red, and text stays legible on its
 // backgrounds.
 func (t *Theme) Palette() *Theme {
-	out := &Theme{Name: t.Name, Light: t.Light, own: t.own, colors: map[Key]string{}}
+	out := &Theme{Name: t.Name, Light: t.Light, own: t.own, depth: max(t.depth, palette256), colors: map[Key]string{}}
 	if t.light != nil {
 		out.light = t.light.Palette()
 	}

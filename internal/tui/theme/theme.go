@@ -77,6 +77,7 @@ type Theme struct {
 	colors map[Key]string
 	light  *Theme // the same on a light background, if a file says so
 	own    bool   // it is built in
+	depth  depth  // which colours it keeps to
 }
 
 // color follows the fallbacks.
