@@ -320,7 +320,7 @@ func (o *Output) toolBody(tool string, st *lathe.ToolDone) {
 	switch tool {
 	case "bash":
 		out, _ := st.Metadata["output"].(string)
-		o.block(strings.TrimRight(out, "\n"), previewLines, o.Style.Dim)
+		o.printed(out)
 		o.block(ending(st), previewLines, o.Style.Red)
 	case "todowrite":
 		o.todos(st.Input)

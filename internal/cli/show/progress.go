@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/cli/console"
+	"lathe/internal/printable"
 )
 
 // Progress reports that long tool calls are still running, and what they last
@@ -125,5 +126,6 @@ func (p *Progress) tell(id lathe.PartID) {
 // lastLine returns the last line of a text that says anything.
 func lastLine(text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
-	return console.OneLine(text[strings.LastIndexByte(text, '\n')+1:], 200)
+	text = text[strings.LastIndexByte(text, '\n')+1:]
+	return console.OneLine(printable.Text(text, printable.Options{Return: printable.RewriteLine}), 200)
 }
