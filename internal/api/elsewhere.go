@@ -17,5 +17,8 @@ type Elsewhere struct {
 	Servers  int    `json:"servers,omitempty"`  // of the model context protocol
 	Plugins  int    `json:"plugins,omitempty"`
 	Hooks    int    `json:"hooks,omitempty"`
+	Commands int    `json:"commands,omitempty"` // that could be copied
+	Agents   int    `json:"agents,omitempty"`
+	Told     bool   `json:"told,omitempty"` // it has instructions that lathe does not read where they are
 	Login    bool   `json:"login,omitempty"`
 }

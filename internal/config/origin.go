@@ -91,6 +91,9 @@ func (l *loader) separate(root *jsonc.Value, untrusted bool) {
 // builtinAgents belong to the person without being written anywhere.
 var builtinAgents = []string{"build", "plan", "general", "explore", "compaction", "title", "summary"}
 
+// BuiltinAgents are the names of the agents that lathe brings along.
+func BuiltinAgents() []string { return slices.Clone(builtinAgents) }
+
 // mine reports whether an agent is built in, or has so far been defined by
 // anybody other than untrusted repositories.
 func (l *loader) mine(agent string) bool {

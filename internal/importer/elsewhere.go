@@ -4,9 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"sync"
 
 	"lathe"
 	"lathe/internal/api"
@@ -38,7 +36,7 @@ const (
 func (m Machine) Look(ctx context.Context) ([]api.Elsewhere, error) {
 	all := []api.Elsewhere{m.openCode(ctx), m.claudeCode(ctx), m.codex(ctx)}
 	return slices.DeleteFunc(all, func(e api.Elsewhere) bool {
-		return e.Sessions+e.Servers+e.Plugins+e.Hooks == 0 && !e.Login
+		return e.Sessions+e.Servers+e.Plugins+e.Hooks+e.Commands+e.Agents == 0 && !e.Login && !e.Told
 	}), context.Cause(ctx)
 }
 
@@ -66,40 +64,61 @@ func (m Machine) openCode(ctx context.Context) api.Elsewhere {
 	return out
 }
 
-func (m Machine) claudeCode(ctx context.Context) api.Elsewhere {
-	dir := m.Getenv("CLAUDE_CONFIG_DIR")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(m.Paths.Home, ".claude")
+// claudeDir is where Claude Code keeps what is the person's.
+func (m Machine) claudeDir() string { return m.named("CLAUDE_CONFIG_DIR", ".claude") }
+
+// codexDir is where Codex does.
+func (m Machine) codexDir() string { return m.named("CODEX_HOME", ".codex") }
+
+// named returns the directory that a variable names, or the usual one in the home directory.
+func (m Machine) named(variable, usual string) string {
+	if dir := m.Getenv(variable); filepath.IsAbs(dir) {
+		return dir
 	}
+	return filepath.Join(m.Paths.Home, usual)
+}
+
+func (m Machine) claudeCode(ctx context.Context) api.Elsewhere {
+	dir := m.claudeDir()
 	out := api.Elsewhere{Program: api.ClaudeCode, Dir: dir}
 	out.Sessions = count(ctx, mostSessions, filepath.Join(dir, "projects"), "*", "*.jsonl")
 	out.More = out.Sessions == mostSessions
-	for _, s := range mcpjson.Sources(mcpjson.Where{Dir: m.Paths.Home, Home: m.Paths.Home, Getenv: m.Getenv, NoProject: true}) {
-		out.Servers += len(s.Servers)
+	out.Servers = m.servers(false)
+	for _, k := range kinds(api.ClaudeCode) {
+		switch n := len(k.files(dir)); k.name {
+		case "command":
+			out.Commands = n
+		default:
+			out.Agents = n
+		}
 	}
 	out.Hooks = len(claude.Read(claude.File{Path: filepath.Join(dir, "settings.json")}).Hooks)
 	out.Login = isThere(filepath.Join(dir, ".credentials.json"))
 	return out
 }
 
-// codexServer is the head of a table that names a server in Codex' configuration.
-var codexServer = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\s*\[mcp_servers\.(?:[\w-]+|"[^"\n]+")\]`)
-})
-
 func (m Machine) codex(ctx context.Context) api.Elsewhere {
-	dir := m.Getenv("CODEX_HOME")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(m.Paths.Home, ".codex")
-	}
+	dir := m.codexDir()
 	out := api.Elsewhere{Program: api.Codex, Dir: dir}
 	out.Sessions = count(ctx, mostSessions, filepath.Join(dir, "sessions"), "*", "*", "*", "rollout-*.jsonl")
 	out.More = out.Sessions == mostSessions
-	if text, err := workspace.ReadFile(filepath.Join(dir, "config.toml"), maxSettings); err == nil {
-		out.Servers = len(codexServer().FindAll(text, mostSessions))
+	out.Servers = m.servers(true)
+	for _, k := range kinds(api.Codex) {
+		out.Commands += len(k.files(dir))
 	}
+	out.Told = isThere(filepath.Join(dir, instructions)) && !isFile(filepath.Join(m.Paths.Config, instructions))
 	out.Login = isThere(filepath.Join(dir, "auth.json"))
 	return out
+}
+
+// servers counts the MCP servers that Codex, or Claude Code, names for the person.
+func (m Machine) servers(codex bool) (n int) {
+	for _, s := range mcpjson.Sources(mcpjson.Where{Dir: m.Paths.Home, Home: m.Paths.Home, Getenv: m.Getenv, NoProject: true}) {
+		if s.Codex() == codex {
+			n += len(s.Servers)
+		}
+	}
+	return n
 }
 
 func isThere(path string) bool {

@@ -29,7 +29,11 @@ func TestElsewhere(t *testing.T) {
 		".claude/settings.json":                               `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`,
 		".claude.json":                                        `{"mcpServers": {"docs": {"command": "docs"}}}`,
 		".codex/sessions/2026/01/02/rollout-1.jsonl":          "{}",
-		".codex/config.toml":                                  "[mcp_servers.a]\ncommand = \"x\"\n[mcp_servers.a.env]\nK = \"v\"\n[mcp_servers.\"b c\"]\n",
+		".codex/config.toml":                                  "[mcp_servers.a]\ncommand = \"x\"\n[mcp_servers.a.env]\nK = \"v\"\n[mcp_servers.\"b c\"]\nurl = \"https://example.com\"\n",
+		".claude/commands/a/b.md":                             "x",
+		".claude/agents/one.md":                               "x",
+		".codex/prompts/p.md":                                 "x",
+		".codex/AGENTS.md":                                    "be brief",
 		".codex/auth.json":                                    `{"OPENAI_API_KEY": null}`,
 	} {
 		path := filepath.Join(home, name)
@@ -44,8 +48,8 @@ func TestElsewhere(t *testing.T) {
 	got := look(t, env, func(id lathe.SessionID) bool { return id == "ses_c" })
 	want := []api.Elsewhere{
 		{Program: api.OpenCode, Dir: filepath.Join(home, ".local/share/opencode"), Sessions: 2, Servers: 1, Plugins: 3, Login: true},
-		{Program: api.ClaudeCode, Dir: filepath.Join(home, ".claude"), Sessions: 2, Servers: 1, Hooks: 1},
-		{Program: api.Codex, Dir: filepath.Join(home, ".codex"), Sessions: 1, Servers: 2, Login: true},
+		{Program: api.ClaudeCode, Dir: filepath.Join(home, ".claude"), Sessions: 2, Servers: 1, Hooks: 1, Commands: 1, Agents: 1},
+		{Program: api.Codex, Dir: filepath.Join(home, ".codex"), Sessions: 1, Servers: 2, Commands: 1, Told: true, Login: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)

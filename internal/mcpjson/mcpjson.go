@@ -1,7 +1,7 @@
 // Package mcpjson reads the MCP servers that files in Claude Code's form name: .mcp.json of
-// a repository, and what `claude mcp add` wrote for the person. None of them is used
-// before the person agrees to what the file says, and a file that says something else is
-// asked about again.
+// a repository, and what `claude mcp add` wrote for the person; and those of Codex'
+// configuration (codex.go). None of them is used before the person agrees to what the file
+// says, and a file that says something else is asked about again.
 //
 // [Sources] finds the files and says what they bring. [Answers] (answers.go) keeps what the
 // person said of them; [Answers.Agreed] returns the servers that may be used, and reads
@@ -49,7 +49,7 @@ type Where struct {
 	Dir  string // absolute; where lathe works
 	Top  string // of the checkout, absolute; empty or "/" outside one
 	Home string
-	// Getenv is what ${NAME} is read from, and CLAUDE_CONFIG_DIR.
+	// Getenv is what ${NAME} is read from, CLAUDE_CONFIG_DIR and CODEX_HOME.
 	Getenv func(string) string
 	// NoProject leaves the repository's files out.
 	NoProject bool
@@ -73,6 +73,9 @@ type Server struct {
 	Shown      config.MCP // as it is written
 }
 
+// Codex reports whether it is Codex' configuration.
+func (s Source) Codex() bool { return filepath.Base(s.Path) == codexName }
+
 // ID names a source among those of a directory.
 func (s Source) ID() string { return string(s.Scope) + ":" + s.Dir + ":" + s.Path }
 
@@ -80,7 +83,7 @@ func (s Source) ID() string { return string(s.Scope) + ":" + s.Dir + ":" + s.Pat
 // be read is told in the Skipped of a source without servers.
 func Sources(w Where) []Source {
 	var out []Source
-	for _, s := range append(w.person(), w.project()...) {
+	for _, s := range slices.Concat(w.person(), w.project(), w.codex()) {
 		if len(s.Servers)+len(s.Skipped) > 0 {
 			out = append(out, s)
 		}

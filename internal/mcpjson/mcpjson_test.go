@@ -191,13 +191,14 @@ func TestAgreed(t *testing.T) {
 // FuzzSources holds that whatever the files say, what comes of them is bounded, has a name
 // and something to run or to reach, and is the same every time.
 func FuzzSources(f *testing.F) {
-	for _, seed := range []string{`{"mcpServers":{"a":{"command":"x","env":{"A":"${B:-c}"}}}}`, `{"mcpServers":[]}`, `{"mcpServers":{"":{"url":"${"}}}`, `null`, `{"mcpServers":{"a":null}}`} {
+	for _, seed := range []string{`{"mcpServers":{"a":{"command":"x","env":{"A":"${B:-c}"}}}}`, `{"mcpServers":[]}`, `{"mcpServers":{"":{"url":"${"}}}`, `null`, `{"mcpServers":{"a":null}}`, "[mcp_servers.a]\ncommand=\"x\"\ntool_timeout_sec=nan", "mcp_servers={a={url=\"u\"}}"} {
 		f.Add(seed)
 	}
 	w := place(f, nil, map[string]string{"B": "b"})
 	f.Fuzz(func(t *testing.T, text string) {
 		write(t, filepath.Join(w.Top, ".mcp.json"), text)
 		write(t, filepath.Join(w.Home, ".claude.json"), text)
+		write(t, filepath.Join(w.Home, ".codex", "config.toml"), text)
 		all := Sources(w)
 		for _, s := range all {
 			for _, one := range s.Servers {

@@ -32,19 +32,24 @@ func (c imports) elsewhere() (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx(), lookTime)
 	defer cancel()
-	has := func(ctx context.Context, id lathe.SessionID) bool {
-		_, err := c.s.opts.Service.Get(ctx, id)
-		return err == nil
-	}
-	found, err := importer.Machine{Paths: c.s.opts.Paths, Getenv: c.s.opts.Getenv, Has: has}.Look(ctx)
+	found, err := c.machine().Look(ctx)
 	if found == nil {
 		found = []api.Elsewhere{}
 	}
 	return found, err
 }
 
-// run imports what a path names and answers with a line of JSON for each thing that
-// happens. A client that leaves ends it.
+// machine says where other programs keep what they have.
+func (c imports) machine() importer.Machine {
+	has := func(ctx context.Context, id lathe.SessionID) bool {
+		_, err := c.s.opts.Service.Get(ctx, id)
+		return err == nil
+	}
+	return importer.Machine{Paths: c.s.opts.Paths, Getenv: c.s.opts.Getenv, Has: has}
+}
+
+// run imports what a path names, or what was made for a program, and answers with a line of
+// JSON for each thing that happens. A client that leaves ends it.
 func (c imports) run() (any, error) {
 	dir, err := c.dir()
 	if err == nil {
@@ -66,7 +71,19 @@ func (c imports) run() (any, error) {
 		_ = rc.SetWriteDeadline(time.Now().Add(c.s.patience.Stall))
 		return errors.Join(lines.Encode(n), rc.Flush())
 	}
-	err = importer.Importer{Service: c.s.opts.Service, OpenCode: c.s.opts.Paths.OpenCodeData}.Run(c.ctx(), dir, in, tell)
+	if in.Program != "" {
+		err = c.machine().Adopt(c.ctx(), in, func(n api.ImportNews) error {
+			if n.Sum != nil && !in.DryRun && len(c.s.opts.Service.Statuses(dir)) == 0 {
+				// Who asks for the commands now gets the new ones, too.
+				if err := c.s.opts.Service.Dispose(context.WithoutCancel(c.ctx()), dir); err != nil {
+					return err
+				}
+			}
+			return tell(n)
+		})
+	} else {
+		err = importer.Importer{Service: c.s.opts.Service, OpenCode: c.s.opts.Paths.OpenCodeData}.Run(c.ctx(), dir, in, tell)
+	}
 	if err == nil || !begun {
 		return done{}, err
 	}

@@ -43,7 +43,7 @@ func (f *startFake) Elsewhere(context.Context) ([]api.Elsewhere, error) {
 }
 
 func (f *startFake) Import(_ context.Context, in api.Import) iter.Seq2[api.ImportNews, error] {
-	_ = f.note("import %q", in.Path)
+	_ = f.note("import %q %q", in.Path, in.Program)
 	return func(yield func(api.ImportNews, error) bool) {
 		for _, n := range f.news {
 			if !yield(n, nil) {
@@ -144,7 +144,7 @@ func TestFoundElsewhere(t *testing.T) {
 	d.shows("/home/me/.local/share/opencode", "Only its sessions have to be copied", "i  import its sessions", "k  keep it for later", "n  ignore it")
 	f.noted()
 	d.press("i")
-	if calls := f.noted(); !slices.Contains(calls, `import ""`) {
+	if calls := f.noted(); !slices.Contains(calls, `import "" ""`) {
 		t.Errorf("calls: %q", calls)
 	}
 	d.shows("3 sessions imported, 1 were here already")
@@ -159,4 +159,31 @@ func TestFoundElsewhere(t *testing.T) {
 	f.fail = errors.New("nothing can be read")
 	d.press("ctrl+x", "n")
 	d.shows("last here")
+}
+
+// TestImportOfFiles copies what a person made for another program, tells what was not, and goes
+// on to what is used only once the person agrees.
+func TestImportOfFiles(t *testing.T) {
+	var kept prefs.Prefs
+	d, f := startPage(t, Options{SavePrefs: func(p prefs.Prefs) error { kept = p; return nil }})
+	f.found = []api.Elsewhere{{Program: api.ClaudeCode, Dir: "/home/me/.claude", Commands: 2, Agents: 1, Hooks: 1}, {Program: api.Codex, Dir: "/home/me/.codex", Told: true}}
+	d.press("f4")
+	d.shows("2 commands, 1 agent", "instructions")
+	f.noted()
+	d.press("esc", "f4", "enter")
+	d.shows("1 hook, 2 commands, 1 agent", "Its commands and agents are", "i  import: copy its commands")
+	f.news = []api.ImportNews{
+		{File: &api.ImportedFile{Kind: "command", Name: "fix", Outcome: api.ImportAdded}},
+		{File: &api.ImportedFile{Kind: "command", Name: "mine", Outcome: api.ImportKept}},
+		{File: &api.ImportedFile{Kind: "agent", Name: "build", Outcome: api.ImportFailed}},
+		{Sum: &api.ImportSum{Outcomes: map[string]int{api.ImportAdded: 1, api.ImportKept: 1, api.ImportFailed: 1}}},
+	}
+	d.press("i")
+	d.shows("1 file copied; you have others of the name mine; left out: build (lathe import", "says why)")
+	if calls := f.noted(); !slices.Contains(calls, `import "" "Claude Code"`) {
+		t.Errorf("calls: %q", calls)
+	}
+	if diff := cmp.Diff([]string{"Claude Code"}, kept.Ignored); diff != "" {
+		t.Errorf("it is named again (-want +got):\n%s", diff)
+	}
 }

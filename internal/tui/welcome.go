@@ -34,6 +34,8 @@ func (a *App) started(msg tea.Msg) tea.Cmd {
 		return a.goOn(m.Text)
 	case start.ShowServers:
 		return showServers(a)
+	case start.Copied:
+		return a.choice.Load()
 	case start.ShowPlugins:
 		return a.apply(a.plugins.List())
 	}

@@ -21,9 +21,9 @@ func (o *mcpOptions) imports(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [FILE…]",
 		Short: "Use the servers that other programs' files name",
-		Long: `Import shows the MCP servers that files in Claude Code's form name: .mcp.json of the
-repository, and what "claude mcp add" wrote for you. They are used if you say so here, or
-when the screen asks. A file that says something else later is asked about again.
+		Long: `Import shows the MCP servers that other programs' files name: .mcp.json of the repository,
+what "claude mcp add" wrote for you, and Codex' config.toml. They are used if you say so
+here, or when the screen asks. A file that says something else later is asked about again.
 
 At a terminal it asks about each file that you have not answered for. With --yes or --no
 it answers for all of them, or for the files that you name, also those answered before.`,

@@ -24,13 +24,23 @@ type importOptions struct {
 func NewImport(env *console.Env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use: "import file | directory | opencode", Short: "Import an exported session, or all of OpenCode's", Args: console.ExactArgs(1, "a file or directory"),
+		Use: "import file | directory | opencode | claude | codex", Short: "Import an exported session, or what you have for OpenCode, Claude Code or Codex", Args: console.ExactArgs(1, "a file or directory"),
 		Long: "Import reads a session that was exported as JSON, or the sessions in OpenCode's data directory (\"opencode\"\n" +
 			"stands for where it usually is): the files of 1.1 and the database of 1.18. Repeating an import changes nothing;\n" +
 			"what went on here since is kept. Every session is read back and compared with what was read; --report lists\n" +
-			"them with their numbers and hashes.",
+			"them with their numbers and hashes.\n\n" +
+			"\"claude\" and \"codex\" copy the commands and agents that you made for Claude Code or Codex, and for Codex your\n" +
+			"instructions, into lathe's configuration. What you have there already stays. Their MCP servers: lathe mcp import;\n" +
+			"their sessions cannot be read, and their logins are their own.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.Import{DryRun: o.dry, Store: o.report != ""}
+			if program := programs[args[0]]; program != "" {
+				if o.report != "" {
+					return console.Usagef("--report is for sessions")
+				}
+				in = api.Import{DryRun: o.dry, Program: program}
+				return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return importFiles(cmd.Context(), env, f, in) })
+			}
 			if args[0] != "opencode" {
 				in.Path = console.Absolute(env, args[0])
 			}

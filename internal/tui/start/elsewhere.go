@@ -76,6 +76,11 @@ func has(e api.Elsewhere) string {
 	add(e.Servers, "MCP server")
 	add(e.Plugins, "plugin")
 	add(e.Hooks, "hook")
+	add(e.Commands, "command")
+	add(e.Agents, "agent")
+	if e.Told {
+		words = append(words, "instructions")
+	}
 	if e.Login {
 		words = append(words, "a login")
 	}
@@ -121,15 +126,29 @@ func newDecision(r *Room, e api.Elsewhere) *decision {
 	}
 	switch {
 	case e.Program == api.OpenCode && e.Sessions > 0:
-		add("i", "import its sessions; OpenCode keeps its own", r.take)
-	case e.Program == api.ClaudeCode && e.Servers > 0 && r.access.Able.Imports != nil:
-		add("i", "import: look at its MCP servers and say which are used", func() tea.Msg { return ShowServers{} })
-	case e.Program == api.ClaudeCode && e.Hooks > 0 && r.access.Able.Plugins != nil:
-		add("i", "import: look at its hooks and say which run", func() tea.Msg { return ShowPlugins{} })
+		add("i", "import its sessions; OpenCode keeps its own", func() tea.Msg { return r.take(e, api.Import{Store: true}) })
+	case e.Program != api.OpenCode && e.Commands+e.Agents > 0 || e.Told:
+		add("i", "import: copy its commands, agents and instructions, then look at the rest", func() tea.Msg { return r.take(e, api.Import{Program: e.Program}) })
+	case r.rest(e) == ShowServers{}:
+		add("i", "import: look at its MCP servers and say which are used", func() tea.Msg { return dialog.All{r.ignore(e.Program), ShowServers{}} })
+	case r.rest(e) == ShowPlugins{}:
+		add("i", "import: look at its hooks and say which run", func() tea.Msg { return dialog.All{r.ignore(e.Program), ShowPlugins{}} })
 	}
 	add("k", "keep it for later: this page goes on naming it", func() tea.Msg { return r.keep(e.Program) })
 	add("n", "ignore it: it is not named again", func() tea.Msg { return r.ignore(e.Program) })
 	return d
+}
+
+// rest shows what of a program is not copied, but used where it is once the person agrees.
+func (r *Room) rest(e api.Elsewhere) tea.Msg {
+	switch {
+	case e.Program == api.OpenCode:
+	case e.Servers > 0 && r.access.Able.Imports != nil:
+		return ShowServers{}
+	case e.Hooks > 0 && r.access.Able.Plugins != nil:
+		return ShowPlugins{}
+	}
+	return nil
 }
 
 // What the room wants to be shown.
@@ -157,9 +176,9 @@ func uses(program string) string {
 	case api.OpenCode:
 		return "Its configuration, logins, agents, commands and skills are read where they are. Only its sessions have to be copied."
 	case api.ClaudeCode:
-		return "CLAUDE.md, skills and commands are read where they are. Its MCP servers and hooks are used once you agree. Its sessions cannot be imported, and its login is its own: /connect adds a key."
+		return "CLAUDE.md and skills are read where they are. Its commands and agents are copied, its MCP servers and hooks are used once you agree. Its sessions cannot be imported, and its login is its own: /connect adds a key."
 	}
-	return "AGENTS.md is read. Its sessions cannot be imported, and its login is its own: /connect adds a key, and lathe mcp add a server."
+	return "AGENTS.md of a project is read. Its prompts become commands, its MCP servers are used once you agree. Its sessions cannot be imported, and its login is its own: /connect adds a key."
 }
 
 func (r *Room) ignore(program string) tea.Msg {
@@ -177,20 +196,23 @@ func (r *Room) keep(program string) tea.Msg {
 // tellEach is how often an import says how far it is.
 const tellEach = 500 * time.Millisecond
 
-// take imports OpenCode's sessions, and says how far it is.
-func (r *Room) take() tea.Msg {
+// take imports what a program has, and says how far it is.
+func (r *Room) take(e api.Elsewhere, in api.Import) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
-		next, stop := iter.Pull2(r.access.Able.Elsewhere.Import(ctx, api.Import{Store: true}))
-		return taking{r, next, stop, 0}.more()
+		next, stop := iter.Pull2(r.access.Able.Elsewhere.Import(ctx, in))
+		return taking{room: r, of: e, next: next, stop: stop}.more()
 	})
 }
 
 // taking is an import that is under way.
 type taking struct {
 	room *Room
+	of   api.Elsewhere
 	next func() (api.ImportNews, error, bool)
 	stop func()
-	done int // sessions
+	done int      // sessions
+	kept []string // names of files that are not copied, since there are others
+	lost []string // names of files that cannot be
 }
 
 // more goes on with the import for a while, and then says how far it is.
@@ -203,15 +225,58 @@ func (t taking) more() tea.Msg {
 			return dialog.Done{Err: err}
 		case news.Session != nil:
 			t.done++
+		case news.File != nil:
+			t.file(*news.File)
 		case news.Sum != nil:
 			t.stop()
-			return dialog.Done{Text: summed(*news.Sum), Then: dialog.Here(func() tea.Msg {
-				return dialog.All{t.room.ignore(api.OpenCode), t.room.Load()}
-			})}
+			return t.over(*news.Sum)
 		}
 	}
 	return dialog.All{dialog.Tell{Text: fmt.Sprintf("importing: %s so far", look.Plural(t.done, "session"))}, tea.Cmd(t.more)}
 }
+
+// file notes what has to be told of a file.
+func (t *taking) file(f api.ImportedFile) {
+	switch f.Outcome {
+	case api.ImportKept:
+		t.kept = append(t.kept, f.Name)
+	case api.ImportFailed:
+		t.lost = append(t.lost, f.Name)
+	}
+}
+
+// over says what the import did, and goes on to what the person decides about.
+func (t taking) over(sum api.ImportSum) tea.Msg {
+	text := summed(sum)
+	if t.of.Program != api.OpenCode {
+		text = t.copied(sum)
+	}
+	return dialog.Done{Text: text, Then: dialog.Here(func() tea.Msg {
+		then := dialog.All{t.room.ignore(t.of.Program), t.room.Load()}
+		if t.of.Program != api.OpenCode {
+			then = append(then, Copied{}, t.room.rest(t.of))
+		}
+		return then
+	})}
+}
+
+// copied says what became of files.
+func (t taking) copied(sum api.ImportSum) string {
+	text := look.Plural(sum.Outcomes[api.ImportAdded], "file") + " copied"
+	if n := sum.Outcomes[api.ImportSame]; n > 0 {
+		text += fmt.Sprintf(", %d were here already", n)
+	}
+	if len(t.kept) > 0 {
+		text += "; you have others of the name " + strings.Join(t.kept, ", ")
+	}
+	if len(t.lost) > 0 {
+		text += "; left out: " + strings.Join(t.lost, ", ") + " (lathe import says why)"
+	}
+	return styled.OneLine(text)
+}
+
+// Copied says that there are other commands and agents than before.
+type Copied struct{}
 
 // summed says what an import did.
 func summed(s api.ImportSum) string {
