@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store/storetest"
 )
 
 func BenchmarkOpen(b *testing.B) {
@@ -38,7 +39,7 @@ func BenchmarkOpenNew(b *testing.B) {
 func BenchmarkPutPart(b *testing.B) {
 	s, ctx := open(b, b.TempDir()), b.Context()
 	ses := seed(b, s, "ses_a")
-	must(b, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(b, s.AddMessage(ctx, storetest.Assistant(ses, "msg_1", lathe.Assistant{})))
 	for _, size := range []int{1 << 10, 30 << 10} {
 		out := strings.Repeat("a line of output like many\n", size/27)
 		p := lathe.Part{ID: lathe.PartID(fmt.Sprint("prt_", size)), SessionID: ses, MessageID: "msg_1", Body: &lathe.ToolCall{
@@ -73,7 +74,7 @@ func BenchmarkStream(b *testing.B) {
 				dir := b.TempDir()
 				s, ctx := open(b, dir), b.Context()
 				ses := seed(b, s, "ses_a")
-				must(b, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+				must(b, s.AddMessage(ctx, storetest.Assistant(ses, "msg_1", lathe.Assistant{})))
 				before := wchar(b)
 				p := openText1("ses_a", "msg_1", "prt_1")
 				must(b, s.PutPart(ctx, p))
@@ -127,8 +128,8 @@ func BenchmarkTail(b *testing.B) {
 			ses := seed(b, s, "ses_a")
 			must(b, s.batch(ctx, func(tx *tx) error {
 				for i := range history {
-					m := userMessage(ses, fmt.Sprint("msg_", i), text(fmt.Sprint("prt_a", i), strings.Repeat("x", 500)),
-						text(fmt.Sprint("prt_b", i), strings.Repeat("y", 2000)))
+					m := storetest.UserMessage(ses, fmt.Sprint("msg_", i), storetest.Text(fmt.Sprint("prt_a", i), strings.Repeat("x", 500)),
+						storetest.Text(fmt.Sprint("prt_b", i), strings.Repeat("y", 2000)))
 					if err := tx.AddMessage(m); err != nil {
 						return err
 					}
@@ -168,10 +169,10 @@ func BenchmarkBeside(b *testing.B) {
 			s, ctx := open(b, b.TempDir()), b.Context()
 			must(b, s.batch(ctx, func(tx *tx) (err error) {
 				for i := range n {
-					ses := aSession(fmt.Sprintf("ses_%d", i))
+					ses := storetest.Session(fmt.Sprintf("ses_%d", i))
 					err = errors.Join(err, tx.CreateSession(ses))
 					for k := range 2 {
-						m := assistant(ses.ID, fmt.Sprintf("msg_%d_%d", i, k), lathe.Assistant{})
+						m := storetest.Assistant(ses.ID, fmt.Sprintf("msg_%d_%d", i, k), lathe.Assistant{})
 						m.Created = epoch.Add(time.Duration(i) * time.Hour)
 						m.Info = &lathe.Assistant{Completed: m.Created.Add(time.Minute)}
 						err = errors.Join(err, tx.AddMessage(m))

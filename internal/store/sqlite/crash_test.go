@@ -15,6 +15,7 @@ import (
 	"lathe/internal/store"
 	"lathe/internal/store/codec"
 	"lathe/internal/store/local"
+	"lathe/internal/store/storetest"
 )
 
 // The test binary runs itself as the other process.
@@ -61,7 +62,7 @@ func child(role, dir, name string) error {
 // writeForever writes as a turn does and prints what was acknowledged.
 func writeForever(ctx context.Context, s *testDB, name string) error {
 	ses := lathe.SessionID("ses_" + name)
-	if err := s.CreateSession(ctx, aSession(string(ses))); err != nil {
+	if err := s.CreateSession(ctx, storetest.Session(string(ses))); err != nil {
 		return err
 	}
 	fmt.Println("session")
@@ -70,7 +71,7 @@ func writeForever(ctx context.Context, s *testDB, name string) error {
 	}
 	for i := 0; ; i++ {
 		id := fmt.Sprintf("msg_%s_%d", name, i)
-		if err := s.AddMessage(ctx, assistant(ses, id, lathe.Assistant{})); err != nil {
+		if err := s.AddMessage(ctx, storetest.Assistant(ses, id, lathe.Assistant{})); err != nil {
 			return err
 		}
 		part := openText1(string(ses), id, fmt.Sprintf("prt_%s_%d", name, i))
@@ -240,8 +241,8 @@ func interleave(ctx context.Context, s *testDB, name string) error {
 			return nil
 		})
 		if err == nil {
-			err = s.AddMessage(ctx, userMessage("ses_shared", fmt.Sprintf("msg_%s_%d", name, i),
-				text(fmt.Sprintf("prt_%s_%d", name, i), "x")))
+			err = s.AddMessage(ctx, storetest.UserMessage("ses_shared", fmt.Sprintf("msg_%s_%d", name, i),
+				storetest.Text(fmt.Sprintf("prt_%s_%d", name, i), "x")))
 		}
 		if err != nil {
 			return err

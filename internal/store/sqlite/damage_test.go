@@ -19,6 +19,7 @@ import (
 	"lathe/internal/store"
 	"lathe/internal/store/codec"
 	"lathe/internal/store/local"
+	"lathe/internal/store/storetest"
 )
 
 // history is a store with sessions of every kind of part, and what it holds.
@@ -32,9 +33,9 @@ func history(t testing.TB, dir string, sessions int) map[lathe.SessionID][]lathe
 		long := strings.Repeat(fmt.Sprintf("long %d. ", i), codec.Spill/6)
 		for j := range 6 {
 			id := fmt.Sprintf("%d_%d", i, j)
-			m := userMessage(ses, "msg_u"+id, text("prt_u"+id, "question "+id))
+			m := storetest.UserMessage(ses, "msg_u"+id, storetest.Text("prt_u"+id, "question "+id))
 			must(t, s.AddMessage(ctx, m))
-			a := assistant(ses, "msg_v"+id, lathe.Assistant{Completed: epoch, Agent: "build", Cwd: "/work", Root: "/work", Finish: lathe.FinishStop})
+			a := storetest.Assistant(ses, "msg_v"+id, lathe.Assistant{Completed: epoch, Agent: "build", Cwd: "/work", Root: "/work", Finish: lathe.FinishStop})
 			span := lathe.Span{Start: epoch, End: epoch}
 			a.Parts = []lathe.Part{
 				{ID: lathe.PartID("prt_s" + id), Body: &lathe.StepStart{Snapshot: strings.Repeat("ab", 20)}},

@@ -18,6 +18,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/storetest"
 )
 
 // oldStore makes a database as it was with an earlier schema, with messages, and
@@ -109,9 +110,9 @@ func migrateFrom(t *testing.T, version int64) {
 	s := open(t, dir)
 	checkMigrated(t, s, 10)
 	// What the newer schemas added is in use.
-	must(t, s.AddMessage(ctx, paid("ses_old", "msg_paid", 1)))
+	must(t, s.AddMessage(ctx, storetest.Paid("ses_old", "msg_paid", 1)))
 	must(t, s.RemoveMessage(ctx, "ses_old", "msg_paid"))
-	if got := answers(t, s, time.Time{}); !slices.Equal(got, []lathe.Money{-1}) {
+	if got := storetest.Answers(t, s.Store, time.Time{}); !slices.Equal(got, []lathe.Money{-1}) {
 		t.Errorf("after an answer was removed: %v", got)
 	}
 	if p, err := s.Project(ctx, "p"); err != nil || p.Worktree != "/d" || p.Name != "" {

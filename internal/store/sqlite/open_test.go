@@ -13,6 +13,7 @@ import (
 	"lathe"
 	"lathe/internal/store"
 	"lathe/internal/store/codec"
+	"lathe/internal/store/storetest"
 )
 
 func TestOpenAgain(t *testing.T) {
@@ -24,7 +25,7 @@ func TestOpenAgain(t *testing.T) {
 	}
 	must(t, s.Close())
 	must(t, s.Close())
-	if err := s.CreateSession(t.Context(), aSession("ses_b")); !errors.Is(err, errClosed) {
+	if err := s.CreateSession(t.Context(), storetest.Session("ses_b")); !errors.Is(err, errClosed) {
 		t.Errorf("write after close: %v", err)
 	}
 	if runtime.GOOS != "windows" {
@@ -40,7 +41,7 @@ func TestOpenAgain(t *testing.T) {
 	s = open(t, dir)
 	got, err := s.Session(t.Context(), "ses_a")
 	must(t, err)
-	equal(t, aSession("ses_a"), got)
+	equal(t, storetest.Session("ses_a"), got)
 	fi, err := os.Stat(s.path())
 	must(t, err)
 	if runtime.GOOS != "windows" && fi.Mode().Perm() != fileMode {
@@ -127,7 +128,7 @@ func TestBackup(t *testing.T) {
 	whole(t, s)
 	got, err := s.Session(t.Context(), "ses_a")
 	must(t, err)
-	equal(t, aSession("ses_a"), got)
+	equal(t, storetest.Session("ses_a"), got)
 }
 
 // Root may write anywhere, so the directories here are ones that nobody can make.
@@ -176,7 +177,7 @@ func TestRollbackJournal(t *testing.T) {
 	for name, s := range map[string]*testDB{"a": s, "b": other} {
 		wg.Go(func() {
 			for i := range 20 {
-				m := userMessage("ses_a", fmt.Sprintf("msg_%s%d", name, i))
+				m := storetest.UserMessage("ses_a", fmt.Sprintf("msg_%s%d", name, i))
 				if err := s.AddMessage(t.Context(), m); err != nil {
 					t.Error(err)
 				}
@@ -204,7 +205,7 @@ func TestFull(t *testing.T) {
 	var err error
 	var stored []lathe.Message
 	for i := 0; err == nil && i < 1000; i++ {
-		m := userMessage(ses, fmt.Sprint("msg_", i), text(fmt.Sprint("prt_", i), strings.Repeat("x", 4000)))
+		m := storetest.UserMessage(ses, fmt.Sprint("msg_", i), storetest.Text(fmt.Sprint("prt_", i), strings.Repeat("x", 4000)))
 		if err = s.AddMessage(ctx, m); err == nil {
 			stored = append(stored, *m)
 		}
@@ -216,7 +217,7 @@ func TestFull(t *testing.T) {
 		t.Errorf("no hint in %v", err)
 	}
 	limit(1 << 30)
-	m := userMessage(ses, "msg_after", text("prt_after", "room again"))
+	m := storetest.UserMessage(ses, "msg_after", storetest.Text("prt_after", "room again"))
 	must(t, s.AddMessage(ctx, m))
 	got, err := s.Tail(ctx, ses)
 	must(t, err)
@@ -228,8 +229,8 @@ func TestSweep(t *testing.T) {
 	s, ctx := open(t, dir), t.Context()
 	ses := seed(t, s, "ses_a")
 	a, b := strings.Repeat("a", codec.Spill+1), strings.Repeat("b", codec.Spill+1)
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", a), text("prt_2", b), text("prt_3", a))))
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_2", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, storetest.UserMessage(ses, "msg_1", storetest.Text("prt_1", a), storetest.Text("prt_2", b), storetest.Text("prt_3", a))))
+	must(t, s.AddMessage(ctx, storetest.Assistant(ses, "msg_2", lathe.Assistant{})))
 	must(t, s.PutPart(ctx, openText1("ses_a", "msg_2", "prt_4")))
 	must(t, s.AppendText(ctx, "prt_4", 0, "live"))
 	must(t, s.SetDiffs(ctx, ses, "", []lathe.FileDiff{{File: "f", Before: b}}))

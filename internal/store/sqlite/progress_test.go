@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store/storetest"
 )
 
 // runningCall is a stored call of a tool that shows something.
@@ -24,7 +25,7 @@ func TestProgressIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, storetest.Assistant(ses, "msg_1", lathe.Assistant{})))
 	must(t, s.PutPart(ctx, runningCall(ses, "prt_1", "", nil)))
 	var shown *lathe.Part
 	for i := range 60 {
@@ -56,7 +57,7 @@ func TestProgressIsBounded(t *testing.T) {
 func BenchmarkProgress(b *testing.B) {
 	s, ctx := open(b, b.TempDir()), b.Context()
 	ses := seed(b, s, "ses_a")
-	must(b, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(b, s.AddMessage(ctx, storetest.Assistant(ses, "msg_1", lathe.Assistant{})))
 	var whole strings.Builder
 	for i := range 4000 {
 		fmt.Fprintf(&whole, "line %d of output like many\n", i)

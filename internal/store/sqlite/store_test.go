@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store/storetest"
 )
 
 var epoch = time.UnixMilli(1795182093288).UTC()
@@ -51,29 +52,6 @@ func equal(t testing.TB, want, got any) {
 	}
 }
 
-func aSession(id string) lathe.Session {
-	return lathe.Session{
-		ID: lathe.SessionID(id), Slug: "calm-river", ProjectID: "p1", Directory: "/work", Title: "Title of " + id,
-		Version: "1", Created: epoch, Updated: epoch, Model: lathe.ModelRef{Provider: "x", Model: "m"},
-		Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.AskMe}}, Cost: 12,
-	}
-}
-
-func userMessage(ses lathe.SessionID, id string, parts ...lathe.Part) *lathe.Message {
-	return &lathe.Message{
-		ID: lathe.MessageID(id), SessionID: ses, Created: epoch,
-		Info: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "x", Model: "m"}}, Parts: parts,
-	}
-}
-
-func assistant(ses lathe.SessionID, id string, a lathe.Assistant) *lathe.Message {
-	return &lathe.Message{ID: lathe.MessageID(id), SessionID: ses, Created: epoch, Info: &a}
-}
-
-func text(id, s string) lathe.Part {
-	return lathe.Part{ID: lathe.PartID(id), Body: &lathe.Text{Text: s}}
-}
-
 func openText1(ses, msg, id string) *lathe.Part {
 	return &lathe.Part{
 		ID: lathe.PartID(id), SessionID: lathe.SessionID(ses), MessageID: lathe.MessageID(msg),
@@ -83,7 +61,7 @@ func openText1(ses, msg, id string) *lathe.Part {
 
 func seed(t testing.TB, s *testDB, id string) lathe.SessionID {
 	t.Helper()
-	must(t, s.CreateSession(t.Context(), aSession(id)))
+	must(t, s.CreateSession(t.Context(), storetest.Session(id)))
 	return lathe.SessionID(id)
 }
 

@@ -3,14 +3,15 @@ package sqlite
 import (
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/storetest"
 	"testing"
 )
 
 func TestUnknownKinds(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", "a"), text("prt_2", "b"))))
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_2")))
+	must(t, s.AddMessage(ctx, storetest.UserMessage(ses, "msg_1", storetest.Text("prt_1", "a"), storetest.Text("prt_2", "b"))))
+	must(t, s.AddMessage(ctx, storetest.UserMessage(ses, "msg_2")))
 	must(t, s.batch(ctx, func(tx *tx) error {
 		if _, err := tx.exec(`UPDATE part SET kind = 'hologram', data = '{"beam":1}' WHERE id = 'prt_1'`); err != nil {
 			return err
@@ -23,7 +24,7 @@ func TestUnknownKinds(t *testing.T) {
 	}))
 	got, err := s.Tail(ctx, ses)
 	must(t, err)
-	want := userMessage(ses, "msg_1", lathe.Part{
+	want := storetest.UserMessage(ses, "msg_1", lathe.Part{
 		ID: "prt_2", SessionID: ses, MessageID: "msg_1", Seq: 2, Body: &lathe.Text{Text: "b"},
 	})
 	want.Seq = 1

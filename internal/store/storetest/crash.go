@@ -46,16 +46,16 @@ func script() []write {
 		Input: []byte(`{}`), Output: big, Title: "t", Metadata: map[string]any{"output": big}, Time: lathe.Span{Start: epoch, End: epoch},
 	}}
 	return []write{
-		{"a session", in(func(tx store.Tx) error { return tx.CreateSession(aSession(string(crashed))) })},
+		{"a session", in(func(tx store.Tx) error { return tx.CreateSession(Session(string(crashed))) })},
 		{"a project", in(func(tx store.Tx) error {
 			return tx.PutProject(lathe.Project{ID: "p1", Worktree: "/w", Created: epoch, Updated: epoch})
 		})},
 		{"a prompt with a large file, and the session that takes note", in(func(tx store.Tx) error {
 			_, err := tx.UpdateSession(crashed, func(s *lathe.Session) error { s.Agent = "build"; return nil })
-			return errors.Join(tx.AddMessage(userMessage(crashed, "msg_0", text("prt_0", "go"), text("prt_0b", big+"0"))), err)
+			return errors.Join(tx.AddMessage(UserMessage(crashed, "msg_0", Text("prt_0", "go"), Text("prt_0b", big+"0"))), err)
 		})},
 		{"an answer", in(func(tx store.Tx) error {
-			return tx.AddMessage(assistant(crashed, "msg_1", lathe.Assistant{Agent: "build"}))
+			return tx.AddMessage(Assistant(crashed, "msg_1", lathe.Assistant{Agent: "build"}))
 		})},
 		{"an open text", part(openText(crashed, "msg_1", "prt_text"))},
 		{"some of it", func(ctx context.Context, s *Opened) error { return s.AppendText(ctx, "prt_text", 0, "one ") }},
@@ -72,7 +72,7 @@ func script() []write {
 			return errors.Join(tx.SetDiffs(crashed, "", []lathe.FileDiff{{File: "f", Before: big + "b", After: "a"}}), tx.SetValue(crashed, "k", []byte("v")))
 		})},
 		{"a summary and its boundary", in(func(tx store.Tx) error {
-			return errors.Join(tx.AddMessage(assistant(crashed, "msg_2", lathe.Assistant{Summary: true, Completed: epoch})), tx.SetBoundary(crashed, 2))
+			return errors.Join(tx.AddMessage(Assistant(crashed, "msg_2", lathe.Assistant{Summary: true, Completed: epoch})), tx.SetBoundary(crashed, 2))
 		})},
 		{"an approval", in(func(tx store.Tx) error {
 			return tx.PutApproval("p1", lathe.Rule{Permission: "bash", Pattern: "go *", Action: lathe.Allow})
@@ -171,7 +171,7 @@ func testFault(t *testing.T, u Under) {
 		t.Errorf("%d writes could be failed, of at least %d", struck, most)
 	}
 	fault = fmt.Errorf("commit: %w", store.ErrFull)
-	if err := s.CreateSession(t.Context(), aSession("ses_2")); !errors.Is(err, store.ErrFull) {
+	if err := s.CreateSession(t.Context(), Session("ses_2")); !errors.Is(err, store.ErrFull) {
 		t.Errorf("a full place: %v", err)
 	}
 	fault = nil
@@ -243,7 +243,7 @@ func checkCrash(t *testing.T, what string, at place, want []stored, told int) {
 		t.Errorf("%s: sweep: %v", what, err)
 	}
 	nothingLeft(t, s)
-	must(t, s.CreateSession(t.Context(), aSession("ses_next")))
+	must(t, s.CreateSession(t.Context(), Session("ses_next")))
 	must(t, s.Close())
 }
 

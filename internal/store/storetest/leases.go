@@ -3,12 +3,12 @@ package storetest
 import (
 	"errors"
 	"fmt"
+
 	"lathe"
+	"lathe/internal/store"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"lathe/internal/store"
 )
 
 func testLeases(t *testing.T, u Under) {
@@ -148,7 +148,7 @@ func testOrder(t *testing.T, u Under) {
 	at, ctx := u.at(t), t.Context()
 	stores := []*Opened{at.open(t), at.open(t)}
 	ses := seed(t, stores[0], "ses_a")
-	must(t, stores[0].AddMessage(ctx, assistant(ses, "msg_0", lathe.Assistant{})))
+	must(t, stores[0].AddMessage(ctx, Assistant(ses, "msg_0", lathe.Assistant{})))
 	const writers, each = 4, 25
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -156,12 +156,12 @@ func testOrder(t *testing.T, u Under) {
 			s := stores[w%2]
 			for i := range each {
 				name := fmt.Sprintf("%d_%d", w, i)
-				m := userMessage(ses, "msg_"+name, text("prt_"+name, name))
+				m := UserMessage(ses, "msg_"+name, Text("prt_"+name, name))
 				if err := s.AddMessage(ctx, m); err != nil {
 					t.Error(err)
 					return
 				}
-				p := text("prt_all_"+name, name)
+				p := Text("prt_all_"+name, name)
 				p.SessionID, p.MessageID = ses, "msg_0"
 				if err := s.PutPart(ctx, &p); err != nil {
 					t.Error(err)

@@ -22,7 +22,7 @@ func testMessages(t *testing.T, u Under) {
 	for i := range 3*page + 5 {
 		// Identifiers run backwards: order must not come from them.
 		id := fmt.Sprintf("msg_%03d", 999-i)
-		m := userMessage(ses, id, text(fmt.Sprintf("prt_%d_b", i), "one"), text(fmt.Sprintf("prt_%d_a", i), "two"))
+		m := UserMessage(ses, id, Text(fmt.Sprintf("prt_%d_b", i), "one"), Text(fmt.Sprintf("prt_%d_a", i), "two"))
 		must(t, s.AddMessage(ctx, m))
 		if m.Seq != int64(i+1) || m.Parts[1].Seq != 2 || m.Parts[1].MessageID != m.ID {
 			t.Fatalf("sequence numbers: %+v", m)
@@ -51,13 +51,13 @@ func testMessages(t *testing.T, u Under) {
 	if _, err := s.Message(ctx, ses, "msg_x"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown message: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage(ses, string(want[0].ID))); !errors.Is(err, store.ErrExists) {
+	if err := s.AddMessage(ctx, UserMessage(ses, string(want[0].ID))); !errors.Is(err, store.ErrExists) {
 		t.Errorf("taken message id: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage(ses, "msg_new", text("prt_0_a", ""))); !errors.Is(err, store.ErrExists) {
+	if err := s.AddMessage(ctx, UserMessage(ses, "msg_new", Text("prt_0_a", ""))); !errors.Is(err, store.ErrExists) {
 		t.Errorf("taken part id: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage("ses_x", "msg_new")); !errors.Is(err, store.ErrNotFound) {
+	if err := s.AddMessage(ctx, UserMessage("ses_x", "msg_new")); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 	must(t, s.RemoveMessage(ctx, ses, want[1].ID))
@@ -67,14 +67,14 @@ func testMessages(t *testing.T, u Under) {
 	must(t, err)
 	equal(t, append(want[:1:1], want[2:]...), tail)
 	for _, err := range []error{
-		s.RemoveMessage(ctx, ses, "msg_x"), s.RemovePart(ctx, "prt_x"), s.UpdateMessage(ctx, userMessage(ses, "msg_x")),
+		s.RemoveMessage(ctx, ses, "msg_x"), s.RemovePart(ctx, "prt_x"), s.UpdateMessage(ctx, UserMessage(ses, "msg_x")),
 	} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("want not found, got %v", err)
 		}
 	}
 	// A number is not given out again.
-	m := userMessage(ses, "msg_last")
+	m := UserMessage(ses, "msg_last")
 	must(t, s.AddMessage(ctx, m))
 	equal(t, int64(3*page+6), m.Seq)
 }
@@ -84,7 +84,7 @@ func testBoundary(t *testing.T, u Under) {
 	ses := seed(t, s, "ses_a")
 	add := func(id string, summary bool) {
 		t.Helper()
-		must(t, s.AddMessage(ctx, assistant(ses, id, lathe.Assistant{Summary: summary, Completed: epoch})))
+		must(t, s.AddMessage(ctx, Assistant(ses, id, lathe.Assistant{Summary: summary, Completed: epoch})))
 	}
 	tail := func() (ids []string) {
 		t.Helper()
@@ -119,8 +119,8 @@ func testBoundary(t *testing.T, u Under) {
 func testPutPart(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", "hello"))))
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_2", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, UserMessage(ses, "msg_1", Text("prt_1", "hello"))))
+	must(t, s.AddMessage(ctx, Assistant(ses, "msg_2", lathe.Assistant{})))
 	p := lathe.Part{ID: "prt_2", SessionID: ses, MessageID: "msg_2", Body: &lathe.ToolCall{
 		CallID: "c", Tool: "bash", State: &lathe.ToolPending{Raw: "{"},
 	}}
@@ -153,7 +153,7 @@ func testPutPart(t *testing.T, u Under) {
 // A turn gets everything but the marks of steps that are over.
 func testTurnTail(t *testing.T, u Under) {
 	s := u.open(t)
-	ses := steps(t, s, 150)
+	ses := Steps(t, s.Store, 150)
 	want, err := s.Tail(t.Context(), ses)
 	must(t, err)
 	marks := 0
@@ -190,17 +190,17 @@ func testBeside(t *testing.T, u Under) {
 	add := func(ses lathe.SessionID, id string, began, ended int) {
 		t.Helper()
 		at := func(second int) time.Time { return epoch.Add(time.Duration(second) * time.Second) }
-		m := assistant(ses, id, lathe.Assistant{})
+		m := Assistant(ses, id, lathe.Assistant{})
 		m.Created = at(began)
 		if ended > 0 {
 			m.Info = &lathe.Assistant{Completed: at(ended), Error: &lathe.UnknownFailure{Message: strings.Repeat("why ", len(id)%2*10_000)}}
 		}
 		patch := lathe.Part{ID: lathe.PartID("prt_" + id), Body: &lathe.Patch{Hash: "h", Files: []string{"/work/" + id}}}
-		m.Parts = []lathe.Part{text("prt_t"+id, "words"), patch}
+		m.Parts = []lathe.Part{Text("prt_t"+id, "words"), patch}
 		must(t, s.AddMessage(ctx, m))
 	}
 	create := func(id, parent, project, dir string) lathe.SessionID {
-		ses := aSession(id)
+		ses := Session(id)
 		ses.ParentID, ses.ProjectID, ses.Directory = lathe.SessionID(parent), project, dir
 		must(t, s.CreateSession(ctx, ses))
 		return ses.ID
@@ -223,7 +223,7 @@ func testBeside(t *testing.T, u Under) {
 	add(c, "over", 2, 10)
 	add(c, "longago", 2, 10)
 	add(d, "open", 3, 0)
-	must(t, s.AddMessage(ctx, userMessage(own, "msg_u", text("prt_u", "go"))))
+	must(t, s.AddMessage(ctx, UserMessage(own, "msg_u", Text("prt_u", "go"))))
 	add(own, "mine", 10, 0)
 	add(root, "root", 11, 0)
 	add(child, "child", 12, 13)
@@ -231,7 +231,7 @@ func testBeside(t *testing.T, u Under) {
 	add(other, "elsewhere", 12, 13)
 	add(c, "after", 12, 13)
 	add(c, "copied", 2, 9)
-	must(t, s.AddMessage(ctx, userMessage(own, "msg_s", text("prt_s", "steer"))))
+	must(t, s.AddMessage(ctx, UserMessage(own, "msg_s", Text("prt_s", "steer"))))
 
 	got, err := s.Beside(ctx, own)
 	must(t, err)
@@ -250,7 +250,7 @@ func testBeside(t *testing.T, u Under) {
 	const many = 2000 // as nobody wants to look through
 	must(t, s.Batch(ctx, func(tx store.Tx) (err error) {
 		for i := range many {
-			m := assistant(b, fmt.Sprint("many", i), lathe.Assistant{})
+			m := Assistant(b, fmt.Sprint("many", i), lathe.Assistant{})
 			m.Created = epoch.Add(20 * time.Second)
 			err = errors.Join(err, tx.AddMessage(m))
 		}
@@ -261,37 +261,4 @@ func testBeside(t *testing.T, u Under) {
 	if len(got.Others) == 0 || len(got.Others) >= many || !got.More {
 		t.Errorf("%d others of more than %d, more %v", len(got.Others), many, got.More)
 	}
-}
-
-// steps stores a session of n answers with one tool call each.
-func steps(t testing.TB, s *Opened, n int) lathe.SessionID {
-	ses := seed(t, s, "ses_a")
-	printed := strings.Repeat("line of output\n", 20)
-	must(t, s.Batch(t.Context(), func(tx store.Tx) error {
-		if err := tx.AddMessage(userMessage(ses, "msg_0000", text("prt_0000", "go"))); err != nil {
-			return err
-		}
-		for i := range n {
-			m := assistant(ses, fmt.Sprintf("msg_1%04d", i), lathe.Assistant{Agent: "build", Finish: "tool-calls"})
-			for j, body := range []lathe.PartBody{
-				&lathe.StepStart{Snapshot: strings.Repeat("a", 40)},
-				&lathe.ToolCall{CallID: "call_1", Tool: "bash", State: &lathe.ToolDone{
-					Input: []byte(`{"command":"true","description":"does nothing"}`), Output: printed, Title: "does nothing",
-					Metadata: map[string]any{"output": printed, "exit": 0, "truncated": false, "description": "does nothing"},
-					Time:     lathe.Span{Start: epoch, End: epoch},
-				}},
-				&lathe.StepFinish{Reason: "tool-calls", Tokens: lathe.Tokens{Input: 100, Output: 10}},
-				&lathe.StepStart{},
-			}[:3+i%2] {
-				m.Parts = append(m.Parts, lathe.Part{
-					ID: lathe.PartID(fmt.Sprintf("prt_%04d_%d", i, j)), SessionID: ses, MessageID: m.ID, Body: body,
-				})
-			}
-			if err := tx.AddMessage(m); err != nil {
-				return err
-			}
-		}
-		return tx.AddMessage(userMessage(ses, "msg_2000", text("prt_2000", "on")))
-	}))
-	return ses
 }

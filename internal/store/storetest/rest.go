@@ -127,28 +127,28 @@ func testSpentStaysCounted(t *testing.T, u Under) {
 	s := at.open(t)
 	expect := func(what string, want ...lathe.Money) {
 		t.Helper()
-		if diff := cmp.Diff(want, answers(t, s, time.Time{})); diff != "" {
+		if diff := cmp.Diff(want, Answers(t, s.Store, time.Time{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
 	a := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(a, "msg_0", text("prt_0", "go"))))
-	must(t, s.AddMessage(ctx, paid(a, "msg_1", 1)))
-	must(t, s.AddMessage(ctx, paid(a, "msg_2", 2)))
-	must(t, s.AddMessage(ctx, paid(a, "msg_3", 0)))
+	must(t, s.AddMessage(ctx, UserMessage(a, "msg_0", Text("prt_0", "go"))))
+	must(t, s.AddMessage(ctx, Paid(a, "msg_1", 1)))
+	must(t, s.AddMessage(ctx, Paid(a, "msg_2", 2)))
+	must(t, s.AddMessage(ctx, Paid(a, "msg_3", 0)))
 	must(t, s.RemoveMessage(ctx, a, "msg_0"))
 	must(t, s.RemoveMessage(ctx, a, "msg_3"))
 	must(t, s.RemoveMessage(ctx, a, "msg_2"))
 	expect("after one answer was removed", 1, -2)
-	if got := answers(t, s, epoch.Add(time.Second)); got != nil {
+	if got := Answers(t, s.Store, epoch.Add(time.Second)); got != nil {
 		t.Errorf("later than all: %v", got)
 	}
 
 	b := seed(t, s, "ses_b") // begins with a copy
-	copied := paid(b, "msg_1b", 1)
+	copied := Paid(b, "msg_1b", 1)
 	must(t, s.AddMessage(ctx, copied))
 	must(t, s.Batch(ctx, func(tx store.Tx) error { return tx.SetCopied(b, copied.Seq) }))
-	must(t, s.AddMessage(ctx, paid(b, "msg_4", 4)))
+	must(t, s.AddMessage(ctx, Paid(b, "msg_4", 4)))
 	must(t, s.RemoveMessage(ctx, b, "msg_1b"))
 	expect("after a copy was removed", 1, 4, -2)
 
@@ -160,7 +160,7 @@ func testSpentStaysCounted(t *testing.T, u Under) {
 	expect("after the sessions were removed", -1, -2, -4)
 
 	a = seed(t, s, "ses_a") // imported again
-	must(t, s.AddMessage(ctx, paid(a, "msg_1", 1)))
+	must(t, s.AddMessage(ctx, Paid(a, "msg_1", 1)))
 	expect("after one came back", 1, -2, -4)
 	must(t, s.RemoveMessage(ctx, a, "msg_1"))
 	expect("after it went again", -1, -2, -4)
@@ -244,7 +244,7 @@ func testSpentBeside(t *testing.T, u Under) {
 	at := u.at(t)
 	s := at.open(t)
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(t.Context(), paid(ses, "msg_1", 1)))
+	must(t, s.AddMessage(t.Context(), Paid(ses, "msg_1", 1)))
 	info := lathe.Assistant{Agent: "title", Model: lathe.ModelRef{Provider: "p", Model: "m"}, Completed: epoch, Cost: 2, Tokens: lathe.Tokens{Input: 2}}
 	must(t, s.Batch(t.Context(), func(tx store.Tx) error {
 		return errors.Join(
@@ -272,5 +272,5 @@ func testSpentBeside(t *testing.T, u Under) {
 		return nil
 	}))
 	equal(t, map[told]int{{ses, "p1", "/a", "title", 2, true}: 1, {"", "p2", "/b", "title", 2, true}: 1}, got)
-	equal(t, []lathe.Money{-1, -2, -2}, answers(t, at.open(t), time.Time{}))
+	equal(t, []lathe.Money{-1, -2, -2}, Answers(t, at.open(t).Store, time.Time{}))
 }

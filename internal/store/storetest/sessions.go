@@ -15,7 +15,7 @@ import (
 
 func testSessions(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
-	a, b, c := aSession("ses_a"), aSession("ses_b"), aSession("ses_c")
+	a, b, c := Session("ses_a"), Session("ses_b"), Session("ses_c")
 	b.ParentID, b.Created, b.Archived = "ses_a", epoch.Add(time.Second), epoch
 	a.Updated = b.Updated.Add(time.Second)
 	c.Created, c.Updated, c.Directory, c.Title = epoch.Add(2*time.Second), epoch.Add(time.Hour), "/else", "Größe"
@@ -70,12 +70,12 @@ func testDeleteSession(t *testing.T, u Under) {
 	s, ctx := at.open(t), t.Context()
 	big := strings.Repeat("x", large+1)
 	for i, parent := range []string{"", "ses_0", "ses_1", "", "ses_0"} {
-		ses := aSession(fmt.Sprintf("ses_%d", i))
+		ses := Session(fmt.Sprintf("ses_%d", i))
 		ses.ParentID = lathe.SessionID(parent)
 		must(t, s.CreateSession(ctx, ses))
-		must(t, s.AddMessage(ctx, userMessage(ses.ID, "msg_1", text(fmt.Sprintf("prt_%d", i), big+parent))))
+		must(t, s.AddMessage(ctx, UserMessage(ses.ID, "msg_1", Text(fmt.Sprintf("prt_%d", i), big+parent))))
 	}
-	must(t, s.AddMessage(ctx, assistant("ses_2", "msg_2", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, Assistant("ses_2", "msg_2", lathe.Assistant{})))
 	must(t, s.PutPart(ctx, openText("ses_2", "msg_2", "prt_open")))
 	must(t, s.AppendText(ctx, "prt_open", 0, "streamed"))
 	gone, err := s.DeleteSession(ctx, "ses_0")
@@ -87,7 +87,7 @@ func testDeleteSession(t *testing.T, u Under) {
 	equal(t, []lathe.SessionID{"ses_2", "ses_1", "ses_4", "ses_0"}, ids)
 	left, err := s.Sessions(ctx, store.SessionFilter{})
 	must(t, err)
-	equal(t, []lathe.Session{aSession("ses_3")}, left)
+	equal(t, []lathe.Session{Session("ses_3")}, left)
 	nothingLeft(t, s) // and ses_3 has the body that it shared with ses_0
 	msgs, err := s.Tail(ctx, "ses_3")
 	must(t, err)
@@ -101,8 +101,8 @@ func testBatch(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
 	stop := errors.New("stop")
 	err := s.Batch(ctx, func(tx store.Tx) error {
-		must(t, tx.CreateSession(aSession("ses_a")))
-		must(t, tx.AddMessage(userMessage("ses_a", "msg_1")))
+		must(t, tx.CreateSession(Session("ses_a")))
+		must(t, tx.AddMessage(UserMessage("ses_a", "msg_1")))
 		return stop
 	})
 	if !errors.Is(err, stop) {
@@ -111,19 +111,19 @@ func testBatch(t *testing.T, u Under) {
 	func() {
 		defer func() { recover() }()
 		s.Batch(ctx, func(tx store.Tx) error {
-			must(t, tx.CreateSession(aSession("ses_b")))
+			must(t, tx.CreateSession(Session("ses_b")))
 			panic("broken")
 		})
 	}()
 	got, err := s.Sessions(ctx, store.SessionFilter{})
 	must(t, err)
 	equal(t, []lathe.Session(nil), got)
-	must(t, s.Batch(ctx, func(tx store.Tx) error { return tx.CreateSession(aSession("ses_a")) }))
+	must(t, s.Batch(ctx, func(tx store.Tx) error { return tx.CreateSession(Session("ses_a")) }))
 
 	cause := errors.New("why")
 	done, cancel := context.WithCancelCause(ctx)
 	cancel(cause)
-	if err := s.CreateSession(done, aSession("ses_c")); !errors.Is(err, cause) {
+	if err := s.CreateSession(done, Session("ses_c")); !errors.Is(err, cause) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -133,8 +133,8 @@ func testBatch(t *testing.T, u Under) {
 func testRecover(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_0", text("prt_0", "closed"))))
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{Agent: "build"})))
+	must(t, s.AddMessage(ctx, UserMessage(ses, "msg_0", Text("prt_0", "closed"))))
+	must(t, s.AddMessage(ctx, Assistant(ses, "msg_1", lathe.Assistant{Agent: "build"})))
 	started := lathe.Span{Start: epoch.Add(-time.Second)}
 	put := func(id string, body lathe.PartBody) lathe.Part {
 		t.Helper()
@@ -176,5 +176,5 @@ func testRecover(t *testing.T, u Under) {
 	}), m.Info)
 	after, err := s.Session(ctx, ses)
 	must(t, err)
-	equal(t, aSession("ses_a"), after)
+	equal(t, Session("ses_a"), after)
 }

@@ -15,7 +15,7 @@ func testAppendText(t *testing.T, u Under) {
 	at := u.at(t)
 	s, ctx := at.open(t), t.Context()
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, Assistant(ses, "msg_1", lathe.Assistant{})))
 	p := openText(ses, "msg_1", "prt_1")
 	p.Body.(*lathe.Text).Text = "so: "
 	must(t, s.PutPart(ctx, p))
@@ -56,7 +56,7 @@ func testProgressSurvives(t *testing.T, u Under) {
 	at := u.at(t)
 	s := at.open(t)
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, Assistant(ses, "msg_1", lathe.Assistant{})))
 	must(t, s.PutPart(ctx, runningCall(ses, "prt_1", "", nil)))
 	var shown *lathe.Part
 	for i := range 50 {
@@ -99,7 +99,7 @@ func testProgressSurvives(t *testing.T, u Under) {
 func testReadWhileStreaming(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
 	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
+	must(t, s.AddMessage(ctx, Assistant(ses, "msg_1", lathe.Assistant{})))
 	const parts, pieces = 40, 5
 	var wg sync.WaitGroup
 	done := make(chan struct{})

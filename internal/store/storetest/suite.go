@@ -131,36 +131,10 @@ func nothingLeft(t testing.TB, s *Opened) {
 
 func busy(err error) bool { return errors.Is(err, store.ErrBusy) }
 
-func aSession(id string) lathe.Session {
-	return lathe.Session{
-		ID: lathe.SessionID(id), Slug: "calm-river", ProjectID: "p1", Directory: "/work", Title: "Title of " + id,
-		Version: "1", Created: epoch, Updated: epoch, Model: lathe.ModelRef{Provider: "x", Model: "m"},
-		Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.AskMe}}, Cost: 12,
-	}
-}
-
-// Session is a session for tests, with the identifier.
-func Session(id string) lathe.Session { return aSession(id) }
-
 func seed(t testing.TB, s *Opened, id string) lathe.SessionID {
 	t.Helper()
-	must(t, s.CreateSession(t.Context(), aSession(id)))
+	must(t, s.CreateSession(t.Context(), Session(id)))
 	return lathe.SessionID(id)
-}
-
-func userMessage(ses lathe.SessionID, id string, parts ...lathe.Part) *lathe.Message {
-	return &lathe.Message{
-		ID: lathe.MessageID(id), SessionID: ses, Created: epoch,
-		Info: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "x", Model: "m"}}, Parts: parts,
-	}
-}
-
-func assistant(ses lathe.SessionID, id string, a lathe.Assistant) *lathe.Message {
-	return &lathe.Message{ID: lathe.MessageID(id), SessionID: ses, Created: epoch, Info: &a}
-}
-
-func text(id, s string) lathe.Part {
-	return lathe.Part{ID: lathe.PartID(id), Body: &lathe.Text{Text: s}}
 }
 
 // openText is a text that is not finished.
@@ -175,27 +149,4 @@ func runningCall(ses lathe.SessionID, id, title string, meta map[string]any) *la
 	return &lathe.Part{ID: lathe.PartID(id), SessionID: ses, MessageID: "msg_1", Body: &lathe.ToolCall{
 		CallID: "c", Tool: "bash", State: &lathe.ToolRunning{Input: []byte(`{}`), Title: title, Metadata: meta, Start: epoch},
 	}}
-}
-
-// paid is an answer that cost something.
-func paid(ses lathe.SessionID, id string, cost lathe.Money) *lathe.Message {
-	return assistant(ses, id, lathe.Assistant{
-		Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, Completed: epoch, Cost: cost, Tokens: lathe.Tokens{Input: int64(cost)},
-	})
-}
-
-// answers is what the statistics count, by message cost; removed ones are negative.
-func answers(t *testing.T, s *Opened, since time.Time) (costs []lathe.Money) {
-	t.Helper()
-	must(t, s.Answers(t.Context(), since, func(a store.Answer) error {
-		if a.Tokens.Input != int64(a.Cost) || a.Model.String() != "p/m" || !a.Created.Equal(epoch) || a.Directory == "" {
-			t.Errorf("answer %+v of %+v", a, a.Assistant)
-		}
-		if a.Removed {
-			a.Cost = -a.Cost
-		}
-		costs = append(costs, a.Cost)
-		return nil
-	}))
-	return costs
 }
