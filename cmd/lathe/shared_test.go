@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,9 @@ type peer struct {
 	url   string
 	token string // of a person; "" where people have no names
 	kill  func()
+	// signal sends a signal; ended waits for the end of the process.
+	signal func(os.Signal)
+	ended  func() error
 }
 
 // peer starts a server with a home of its own, as on another machine.
@@ -61,10 +65,15 @@ func (w *world) machine(name string, args ...string) (*peer, string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	ended := sync.OnceValue(func() error { return cmd.Wait() })
 	p := &peer{w: w, kill: func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	}}
+		_ = ended() // killed
+	}, signal: func(s os.Signal) {
+		if err := cmd.Process.Signal(s); err != nil {
+			w.t.Error(err)
+		}
+	}, ended: ended}
 	w.t.Cleanup(p.kill)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

@@ -17,6 +17,7 @@ var engineFiles = map[string]string{
 	"app/upkeep.go":   "looks after the store in the background",
 	"face/face.go":    "makes the client of an engine in this process",
 	"serve/serve.go":  "is the server",
+	"serve/drain.go":  "lets its turns end",
 	"serve/named.go":  "asks whether people have names",
 	"serve/worker.go": "is the worker",
 	"app/metrics.go":  "counts what the engine does",

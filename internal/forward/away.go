@@ -39,7 +39,7 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 		return false, nil
 	}
 	dir, session, err := a.directory()
-	if err != nil || dir == "" || a.f.here(dir) {
+	if err != nil || dir == "" || a.f.Here(dir) {
 		return false, err
 	}
 	root, workers, err := a.f.o.Store.Queue.Offers(a.r.Context(), dir)
@@ -62,15 +62,15 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 
 // Offered reports whether a directory is not here, but with a worker.
 func (f *Forwarder) Offered(ctx context.Context, dir string) bool {
-	if f.here(dir) {
+	if f.Here(dir) {
 		return false
 	}
 	_, workers, err := f.o.Store.Queue.Offers(ctx, dir)
 	return err == nil && len(workers) > 0
 }
 
-// here reports whether this server can work in a directory.
-func (f *Forwarder) here(dir string) bool {
+// Here reports whether this server can work in a directory.
+func (f *Forwarder) Here(dir string) bool {
 	if f.o.Bare {
 		return false
 	}

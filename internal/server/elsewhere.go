@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/session"
 	"lathe/internal/store"
 )
 
@@ -92,23 +93,30 @@ func (c faces) outcomeElsewhere(ctx context.Context, unknown error) (api.Outcome
 	if err != nil {
 		return api.Outcome{}, err
 	}
+	run, err := c.runElsewhere(ctx, id, lathe.MessageID(c.query("messageID")), unknown)
+	if err != nil {
+		return api.Outcome{}, err
+	}
+	out, err := run.Wait(ctx)
+	return outcomeOf(out), err
+}
+
+// runElsewhere waits for the end of a turn that another server runs, or goes on with.
+func (c *call) runElsewhere(ctx context.Context, id lathe.SessionID, m lathe.MessageID, unknown error) (*session.Run, error) {
 	look := time.NewTicker(lookElsewhere)
 	defer look.Stop()
 	for {
-		run, running, err := c.s.opts.Service.Answered(ctx, id, lathe.MessageID(c.query("messageID")))
+		run, running, err := c.s.opts.Service.Answered(ctx, id, m)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !running && run == nil:
-			return api.Outcome{}, unknown
-		case err != nil:
-			return api.Outcome{}, err
-		case !running:
-			out, err := run.Wait(ctx)
-			return outcomeOf(out), err
+			return nil, unknown
+		case err != nil || !running:
+			return run, err
 		}
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return api.Outcome{}, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }

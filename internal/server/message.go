@@ -217,7 +217,7 @@ func (c messages) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 	if run == nil {
 		return wire.EncodeMessage(*m), nil
 	}
-	return c.await(m.SessionID, run)
+	return c.await(m, run)
 }
 
 // keepAlive is how often a waiting answer shows that it is alive: clients give
@@ -227,13 +227,14 @@ const keepAlive = 30 * time.Second
 // await answers with the reply to a prompt, once it is there. A failure within
 // [keepAlive] has a status of its own; after that the headers are sent, and white
 // space precedes the answer. A client that leaves does not end the turn.
-func (c messages) await(id lathe.SessionID, run *session.Run) (any, error) {
+func (c messages) await(prompt *lathe.Message, run *session.Run) (any, error) {
+	ended := c.ended(prompt, run)
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {
 		select {
-		case <-run.Done():
-			m, err := c.answer(id, run)
+		case run := <-ended:
+			m, err := c.answer(prompt.SessionID, run)
 			if c.w.status == 0 {
 				return m, err
 			}
@@ -246,6 +247,26 @@ func (c messages) await(id lathe.SessionID, run *session.Run) (any, error) {
 			return nil, err
 		}
 	}
+}
+
+// ended gets the run when its turn is over, here or at the server that goes on with it. A
+// worker's turn is queued again, and who waits there waits on.
+func (c messages) ended(prompt *lathe.Message, run *session.Run) <-chan *session.Run {
+	out := make(chan *session.Run, 1)
+	go func() {
+		select {
+		case <-run.Done():
+		case <-c.ctx().Done():
+			return
+		}
+		if _, err := run.Wait(c.ctx()); errors.Is(err, session.ErrLeft) && !c.s.opts.Local {
+			if other, err := c.runElsewhere(c.ctx(), prompt.SessionID, prompt.ID, session.ErrLeft); err == nil {
+				run = other
+			}
+		}
+		out <- run
+	}()
+	return out
 }
 
 // showLife sends a meaningless part of an answer.

@@ -95,7 +95,7 @@ func (c faces) outcome() (any, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), outcomePatience)
 	defer cancel()
 	out, err := c.s.Outcome(ctx, lathe.MessageID(c.query("messageID")))
-	if lathe.CodeOf(err) == lathe.CodeNotFound && c.s.opts.Elsewhere != nil {
+	if (lathe.CodeOf(err) == lathe.CodeNotFound || errors.Is(err, session.ErrLeft)) && c.s.opts.Elsewhere != nil {
 		out, err = c.outcomeElsewhere(ctx, err)
 	}
 	switch {

@@ -22,6 +22,13 @@ func (s *Service) Answered(ctx context.Context, id lathe.SessionID, m lathe.Mess
 	if err != nil {
 		return nil, false, err
 	}
+	left, err := wasLeft(ctx, s.opts.Store, id, m)
+	if err != nil {
+		return nil, false, err
+	}
 	run, err = answered(ctx, s.opts.Store, stored)
+	if left && (run == nil || s.opts.Now().Sub(run.Last().Created) < tooLate) {
+		return nil, true, err // somebody is about to go on with it
+	}
 	return run, false, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lathe"
 	"lathe/internal/instance"
@@ -35,6 +36,9 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 		return nil, nil, err
 	}
 	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
+		if err == nil {
+			run, err = r.commandAgain(ctx, m, run, in)
+		}
 		return m, run, err
 	}
 	c, text, err := r.inst.Commands.Expand(ctx, in.Name, in.Arguments)
@@ -52,6 +56,22 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 		s.opts.Writer.Tell(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
 	}
 	return m, run, err
+}
+
+// commandAgain goes on with a command that was sent before, within the bounds that it had. It
+// is not expanded again, which may run programs; so one that stands for another command, whose
+// bounds are not known without that, stays as it is.
+func (r *runner) commandAgain(ctx context.Context, m *lathe.Message, run *Run, in CommandInput) (*Run, error) {
+	all := r.inst.Commands.All()
+	i := slices.IndexFunc(all, func(c instance.Command) bool { return c.Name == in.Name })
+	if i < 0 || strings.HasPrefix(strings.TrimSpace(all[i].Template), "/") {
+		return run, nil
+	}
+	p, err := commandPrompt(r.inst, all[i], "", in)
+	if err != nil {
+		return run, err
+	}
+	return r.goOn(ctx, m, run, p)
 }
 
 // idsOf returns the identifiers that the client gave to the parts of a prompt that it sent itself.

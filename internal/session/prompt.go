@@ -57,8 +57,8 @@ func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*la
 		return nil, nil, err
 	}
 	switch m, run, err := r.again(ctx, p.MessageID); {
-	case m != nil && !p.NoReply && (run == nil || r.resumes(ctx, m, run)): // the process ended before the turn began, or ended
-		run, err = r.submit(ctx, m, p, func(*lathe.Message) error { return nil })
+	case m != nil && !p.NoReply && err == nil:
+		run, err = r.goOn(ctx, m, run, p)
 		return m, run, err
 	case m != nil || err != nil:
 		return m, run, err

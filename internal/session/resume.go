@@ -2,10 +2,47 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
+	"lathe/internal/turn"
 )
+
+// goOn goes on with a prompt that was stored before. The run is the one that answers it: the
+// given one if the prompt was answered, else one that begins now.
+func (r *runner) goOn(ctx context.Context, m *lathe.Message, run *Run, p Prompt) (*Run, error) {
+	if run != nil && run.Last() == nil { // it runs here
+		return run, nil
+	}
+	submit := func() (*Run, error) {
+		return r.submit(ctx, m, p, func(*lathe.Message) error { return nil })
+	}
+	left, err := wasLeft(ctx, r.s.opts.Store, r.current().ID, m.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case left && r.busy(): // with a prompt that came later
+		return submit()
+	case left && !r.sameTree(ctx, m):
+		return r.breakOff(ctx, m, run)
+	case left:
+		r.mu.Lock()
+		r.goingOn = true
+		r.mu.Unlock()
+		return submit()
+	case run == nil || r.resumes(ctx, m, run): // the process ended before the turn began, or ended
+		return submit()
+	}
+	return run, nil
+}
+
+func (r *runner) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.work != nil
+}
 
 // interrupted reports whether a run ended because its server did.
 func interrupted(run *Run) bool {
@@ -21,15 +58,18 @@ func interrupted(run *Run) bool {
 // turn's last step recorded them. What it was calling is not called again: the model is
 // told that the calls were interrupted.
 func (r *runner) resumes(ctx context.Context, m *lathe.Message, run *Run) bool {
-	if r.inst.Config.Resume != "auto" || !interrupted(run) {
+	if r.inst.Config.Resume != "auto" || !interrupted(run) || r.busy() {
 		return false
 	}
-	r.mu.Lock()
-	busy := r.work != nil
-	r.mu.Unlock()
-	if newest, err := r.s.opts.Store.NewestMessage(ctx, m.SessionID); busy || err != nil || newest != run.Last().ID {
+	if newest, err := r.s.opts.Store.NewestMessage(ctx, m.SessionID); err != nil || newest != run.Last().ID {
 		return false
 	}
+	return r.sameTree(ctx, m)
+}
+
+// sameTree reports whether the files are as the turn of a prompt recorded them last. A turn
+// that called nothing that can change files needs no record.
+func (r *runner) sameTree(ctx context.Context, m *lathe.Message) bool {
 	recorded, changing, err := r.lastTree(ctx, m)
 	if err == nil && recorded == "" && !changing {
 		return true
@@ -39,10 +79,46 @@ func (r *runner) resumes(ctx context.Context, m *lathe.Message, run *Run) bool {
 		now, err = trees.Track(ctx)
 	}
 	if err != nil || now != recorded || recorded == "" {
-		r.s.opts.Log.Info("an interrupted turn does not go on: its files are not known to be as it left them", "session", m.SessionID, "err", err)
+		r.s.opts.Log.Info("a turn does not go on: its files are not known to be as it left them", "session", m.SessionID, "err", err)
 		return false
 	}
 	return true
+}
+
+// breakOff records that a turn which another server left unfinished ends as interrupted: the
+// files here are not those that it left. The run is the one that says so.
+func (r *runner) breakOff(ctx context.Context, m *lathe.Message, run *Run) (*Run, error) {
+	f := &lathe.AbortedFailure{Message: store.AbortedMessage}
+	id := r.current().ID
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lease, err := r.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.release(ctx, lease)
+	last := (&work{r: r}).failedAnswer(&waiting{message: m}, f)
+	if run != nil {
+		other := *run.Last()
+		info := *other.Info.(*lathe.Assistant)
+		info.Error = f
+		other.Info, last = &info, &other
+	}
+	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
+		if last.Seq == 0 {
+			err = tx.AddMessage(last)
+		} else {
+			err = tx.UpdateMessage(last)
+		}
+		tx.Tell(r.current().Directory, bare(last), lathe.SessionFailed{SessionID: id, Failure: f}, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
+		return errors.Join(err, leftOver.Set(tx, id, leftDoc{}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	over := &Run{done: make(chan struct{}), outcome: turn.Outcome{Last: last, Failure: f}}
+	close(over.done)
+	return over, nil
 }
 
 // lastTree returns the tree that the turn of a prompt recorded last, "" for none, and whether

@@ -40,6 +40,7 @@ type runner struct {
 	changes *undo.Changes // of files
 	window  *window.Window
 	asked   *asked // the compaction that the next turn begins with; guarded by mu
+	goingOn bool   // with what another server left; guarded by mu
 }
 
 // newRunner returns the runner of a session.
@@ -255,7 +256,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 		Limits: r.bounds.limits, Outputs: r.outputs.of(r.s, r.current()), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
 		Budget: r.budgetCheck(h, r.bounds.purse), StandIns: r.inst.StandIns,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
-		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
+		Context: r.turnContext(ctx), Asked: r.newestWaiting(), Leave: r.leaves,
 	}
 	r.takeAsked().apply(t)
 	out, err := t.Run(ctx)

@@ -78,6 +78,7 @@ type Service struct {
 	attended  attended
 	helpers   helpers
 	statuses  *statuses
+	handing   handing
 }
 
 // New returns a service. Close it to end its turns.

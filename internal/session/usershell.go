@@ -80,6 +80,7 @@ func (c *userCall) begin(ctx context.Context) (*Run, error) {
 	}
 	w := newWaiting(m, Prompt{})
 	r.begin(lease, []*waiting{w}, func(j *work) { r.userRun(j, c) })
+	r.work.calls = true
 	return w.run, nil
 }
 

@@ -19,6 +19,7 @@ type work struct {
 	lease   store.Lease
 	waiting []*waiting // guarded by r.mu
 	ended   []*Run     // answered but not notified yet; guarded by r.mu
+	calls   bool       // a user's own call is being done, no turn; guarded by r.mu
 }
 
 // waiting is a prompt that is stored but not answered.
@@ -87,6 +88,10 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	j.r.mu.Lock()
 	defer j.r.mu.Unlock()
 	defer j.tell() // last of all: whoever asked may leave once it has the answer, and by then it has all events
+	if out.Left || j.r.s.handing.left(j.r.current().ID) {
+		j.leave()
+		return true
+	}
 	seen, left := j.split(err)
 	if err != nil {
 		j.r.s.opts.Log.Error("a turn could not be recorded", "session", j.r.current().ID, "err", err)
@@ -94,6 +99,8 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	for _, w := range seen {
 		j.answered(w, out, err)
 	}
+	j.r.forgetLeft()
+	j.calls = false
 	j.waiting = left
 	if j.ctx.Err() == nil && len(left) > 0 {
 		j.r.serve(left)

@@ -13,7 +13,7 @@ type Work struct {
 	N         int64 // its number in the queue; older work has lower ones
 	Session   lathe.SessionID
 	Directory string // of the session
-	Root      string // the offered directory that it lies in: limits count by it
+	Root      string // the offered directory that it lies in: limits count by it; "" if nobody offers it
 	Person    string // who asked; "" where people have no names
 	Body      []byte // the request
 	// Once means that it must not be done again when its worker is gone: it has no
@@ -71,9 +71,15 @@ type Crew interface {
 	// come first, and among those the ones that have waited longest. Limits bound how
 	// much of a directory is done at once, by all workers together.
 	Take(ctx context.Context, free int, doing []int64, limits map[string]int) ([]Work, error)
+	// Adopt takes what servers left that stop, in directories that no worker offers but that
+	// are here. Doing is as for Take.
+	Adopt(ctx context.Context, here func(directory string) bool, doing []int64) ([]Work, error)
 	// Done stores what the requester is answered, if answer is not nil, and ends the work
 	// if it is over. The error is [ErrLost] if another worker has it by now.
 	Done(ctx context.Context, n int64, answer []byte, over bool) error
+	// GiveBack lets another worker have work that this one has and does not end. It does not
+	// count as one that was gone.
+	GiveBack(ctx context.Context, n int64) error
 	// Wake returns when there may be something to take, or with the end of ctx.
 	Wake(ctx context.Context)
 }

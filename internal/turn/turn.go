@@ -184,6 +184,9 @@ type Turn struct {
 	Asked lathe.MessageID
 	// Compact is a compaction that the user asked for; the turn begins with it if set.
 	Compact *CompactNow
+	// Leave reports, between two steps, whether the turn is to end here unfinished because another
+	// server goes on with it; nil means never.
+	Leave func(ctx context.Context) bool
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
 	Now            func() time.Time // nil: time.Now
@@ -204,11 +207,13 @@ type course struct {
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.
-// Blocked is set when a rejected permission or question stopped it.
+// Blocked is set when a rejected permission or question stopped it, Left when it is not
+// over and another server goes on with it.
 type Outcome struct {
 	Last    *lathe.Message // the newest assistant message; nil if there is none
 	Failure lathe.Failure
 	Blocked bool
+	Left    bool
 	Steps   int
 	Cost    lathe.Money
 	Tokens  lathe.Tokens
@@ -260,6 +265,9 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		if ctx.Err() != nil {
 			res, err := t.failEarly(ctx, user, abortFailure(context.Cause(ctx)))
 			return Outcome{Failure: res.failure}, err
+		}
+		if t.Leave != nil && t.Leave(ctx) {
+			return Outcome{Left: true}, nil
 		}
 		if m, tasks := t.pendingSubtasks(); tasks != nil {
 			if res, err := t.subtasks(ctx, m, tasks); err != nil || res.stop {
@@ -318,6 +326,9 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 
 func (t *Turn) takeArrived() {
 	for _, m := range t.Host.Arrived() {
+		if slices.ContainsFunc(t.History, func(known lathe.Message) bool { return known.ID == m.ID }) {
+			continue // it was stored by another server, whose turn this one goes on with
+		}
 		t.History = append(t.History, m)
 		t.Loop.Reset()
 	}

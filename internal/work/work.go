@@ -29,6 +29,8 @@ type Options struct {
 	// has begun.
 	Settle  func(ctx context.Context, session lathe.SessionID) error
 	Refused func(w store.Work)
+	// Left reports whether the turn of a session was handed over: its work goes back.
+	Left func(session lathe.SessionID) bool
 	// Ready is called once the offer is known.
 	Ready func()
 	Log   *slog.Logger
@@ -62,10 +64,28 @@ type hands struct {
 	doing map[int64]lathe.SessionID
 }
 
+// Adopt goes on, until ctx ends, with what servers left that stop, in directories that are
+// here; then it returns when what it has is done. Of the options it needs neither
+// directories nor turns.
+func Adopt(ctx context.Context, o Options, here func(directory string) bool) {
+	h := &hands{o: o, stopping: ctx.Done(), doing: map[int64]lathe.SessionID{}}
+	for ctx.Err() == nil {
+		_, doing := h.busy()
+		taken, err := o.Crew.Adopt(ctx, here, doing)
+		h.begin(ctx, taken, err)
+		o.Crew.Wake(ctx)
+	}
+	h.wg.Wait()
+}
+
 // take takes what there is to take, and begins with it.
 func (h *hands) take(ctx context.Context) {
 	free, doing := h.busy()
 	taken, err := h.o.Crew.Take(ctx, free, doing, h.o.Limits)
+	h.begin(ctx, taken, err)
+}
+
+func (h *hands) begin(ctx context.Context, taken []store.Work, err error) {
 	if err != nil {
 		if ctx.Err() == nil {
 			h.o.Log.Warn("no work could be taken; it is tried again", "err", err)
@@ -129,19 +149,33 @@ func (h *hands) attempt(ctx context.Context, w store.Work) (answer []byte, statu
 // do does one piece of work. It is over when its session is idle.
 func (h *hands) do(ctx context.Context, w store.Work) {
 	answer, status := h.attempt(ctx, w)
-	if answer == nil && status != 0 {
-		return // another worker finds that nobody has it
+	if answer == nil && status != 0 || h.o.Left(w.Session) {
+		h.giveBack(ctx, w)
+		return
 	}
 	err := h.o.Crew.Done(ctx, w.N, answer, false)
 	if status >= http.StatusBadRequest || status == 0 {
 		h.o.Refused(w)
 	}
 	if err == nil {
-		if err = h.o.Settle(ctx, w.Session); err == nil {
+		err = h.o.Settle(ctx, w.Session)
+		if err == nil && h.o.Left(w.Session) {
+			h.giveBack(ctx, w)
+			return
+		}
+		if err == nil {
 			err = h.o.Crew.Done(ctx, w.N, nil, true)
 		}
 	}
 	if err != nil { // another worker finds out what became of it
 		h.o.Log.Warn("the end of queued work could not be recorded", "session", w.Session, "err", err)
+	}
+}
+
+// giveBack lets another worker go on with work at once. If that cannot be stored, it finds
+// nobody who has it when this one is gone.
+func (h *hands) giveBack(ctx context.Context, w store.Work) {
+	if err := h.o.Crew.GiveBack(ctx, w.N); err != nil {
+		h.o.Log.Warn("queued work could not be given back", "session", w.Session, "err", err)
 	}
 }

@@ -54,6 +54,17 @@ func (l *line) Done(_ context.Context, n int64, answer []byte, over bool) error 
 	return nil
 }
 
+func (l *line) Adopt(context.Context, func(string) bool, []int64) ([]store.Work, error) {
+	return nil, nil
+}
+
+func (l *line) GiveBack(_ context.Context, n int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended[n] += "<"
+	return nil
+}
+
 func (l *line) Wake(ctx context.Context) {
 	select {
 	case <-l.wake:
@@ -67,6 +78,7 @@ func works(l *line, turns int, do func(store.Work) ([]byte, int)) Options {
 		Crew: l, Turns: turns, Log: slog.New(slog.DiscardHandler), Ready: func() {}, Refused: func(store.Work) {},
 		Do:     func(_ context.Context, w store.Work) ([]byte, int) { return do(w) },
 		Settle: func(context.Context, lathe.SessionID) error { return nil },
+		Left:   func(lathe.SessionID) bool { return false },
 	}
 }
 
@@ -109,7 +121,7 @@ func TestWorkThatCannotBegin(t *testing.T) {
 	})
 }
 
-// A worker that stops while work cannot begin leaves it to another: nothing is answered.
+// A worker that stops while work cannot begin gives it back: nothing is answered.
 func TestStoppingLeavesWhatHasNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}}}
@@ -121,8 +133,8 @@ func TestStoppingLeavesWhatHasNotBegun(t *testing.T) {
 		time.Sleep(time.Minute)
 		stop()
 		ran.Wait()
-		if len(l.ended) != 0 {
-			t.Errorf("answered: %v", l.ended)
+		if diff := cmp.Diff(map[int64]string{1: "<"}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -156,6 +168,33 @@ func TestHands(t *testing.T) {
 		stop()
 		ran.Wait()
 		if diff := cmp.Diff(map[int64]string{1: "done.", 2: "done.", 3: "done."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Work whose session was handed over goes back, whether it was answered before or not; other
+// work ends.
+func TestWorkOfHandedOverTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1, Session: "early"}, {N: 2, Session: "late"}, {N: 3, Session: "over"}}}
+		ctx, stop := context.WithCancel(t.Context())
+		o := works(l, 3, func(store.Work) ([]byte, int) { return []byte("accepted"), http.StatusOK })
+		settled := false
+		o.Settle = func(_ context.Context, id lathe.SessionID) error {
+			if id == "late" {
+				time.Sleep(time.Second)
+				settled = true
+			}
+			return nil
+		}
+		o.Left = func(id lathe.SessionID) bool { return id == "early" || id == "late" && settled }
+		var ran sync.WaitGroup
+		ran.Go(func() { _ = Run(ctx, o) })
+		time.Sleep(time.Minute)
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff(map[int64]string{1: "<", 2: "accepted<", 3: "accepted."}, l.ended); diff != "" {
 			t.Errorf("answered (-want +got):\n%s", diff)
 		}
 	})

@@ -72,8 +72,10 @@ The flags win over "server" in your configuration (port, hostname, mdns, cors). 
 repository's configuration counts only once you trust it.
 
 An interrupt (Ctrl-C, SIGTERM) stops it: what runs is aborted and recorded, or
-with --drain gets that long to finish while no new work is taken. A second
-interrupt aborts at once, a third kills.`,
+with --drain gets that long to finish while no new work is taken. On a database
+that servers share, each turn is handed over to another one when the step that it
+is at is over, for which there are 20 seconds unless --drain says otherwise. A
+second interrupt aborts at once, a third kills.`,
 		Example: `  lathe serve
   lathe serve --port 0 --socket ~/.lathe.sock
   lathe serve --cors https://tools.example.com --drain 30s
@@ -98,7 +100,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f.BoolVar(&o.workersOnly, "workers-only", false, "with --store: work in no directory of this machine; lathe worker does, on others")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
 	f.BoolVar(&o.metrics, "metrics", false, "count what happens, for Prometheus: GET /metrics")
-	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
+	f.DurationVar(&o.drain, "drain", 0, drainUsage)
 	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
 	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to announce (default "+defaultDomain+")")
 }
@@ -116,6 +118,7 @@ func serve(ctx context.Context, env *console.Env, o serveOptions, given func(str
 	if err != nil {
 		return err
 	}
+	o.drain = drainTime(a, o.drain, given("drain"))
 	if err := o.settle(ctx, a, dir, given); err != nil {
 		return errors.Join(err, a.Close())
 	}
@@ -226,6 +229,7 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	}
 	known := o.makeKnown(env, a, listeners[0].Addr())
 	notifyManager(env.Getenv, "READY=1")
+	listening.Go(func() { a.Adopt(ctx) })
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -235,24 +239,9 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	known()
 	leave()
 	srv.Drain()
-	drain(env, a, o.drain)
+	stop := drain{env: env, app: a, patience: o.drain}
+	stop.run()
 	return errors.Join(err, stopServer(a, srv, hs, tracer))
-}
-
-// drain lets running turns finish, for a while or until the next interrupt.
-func drain(env *console.Env, a *app.App, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	env.Interrupts.OnSecond(cancel)
-	n := a.Service.Turns.Running()
-	if n == 0 || patience == 0 {
-		return
-	}
-	a.Log.Info("the server drains", "running", n, "limit", patience)
-	fmt.Fprintf(env.Stderr, "lathe: stopping: %s still running; waiting up to %s (interrupt again to abort)\n", sessionCount(n), patience)
-	if a.Service.Turns.Drain(ctx) != nil {
-		fmt.Fprintf(env.Stderr, "lathe: aborting %s\n", sessionCount(a.Service.Turns.Running()))
-	}
 }
 
 // stopServer ends turns first, so that clients still hear how they ended, then

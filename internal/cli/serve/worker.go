@@ -47,23 +47,26 @@ with the least running come first. "worker" in your configuration can hold "root
 "turns" and "limits" (how many turns may run in a directory at once, on all workers
 together); a repository has no say in it.
 
-An interrupt (Ctrl-C, SIGTERM) stops it: it takes nothing more, and what runs is
-aborted and recorded, or with --drain gets that long to finish. What waits is taken by
-another worker, or by this one when it is started again. lathe workers shows who does
-what.`,
+An interrupt (Ctrl-C, SIGTERM) stops it: it takes nothing more, and each turn that runs
+is handed over when the step that it is at is over. There are 20 seconds for that unless
+--drain says otherwise; what still runs then is aborted and recorded. Another worker goes
+on with it and with what waits, or this one when it is started again. lathe workers shows
+who does what.`,
 		Example: `  LATHE_STORE=postgres://lathe@db.example.com/lathe lathe worker --root ~/src/app
   lathe worker --store postgres://lathe@db.example.com/lathe --root /srv/app --root /srv/lib --turns 8 --drain 10m`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), env, cmd.Flags().Changed("drain"))
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.store, "store", "", "PostgreSQL that the servers share, as postgres://user@host/database (default: LATHE_STORE, or your configuration)")
 	f.StringArrayVar(&o.roots, "root", nil, "directory to offer, with all that is below it (repeatable)")
 	f.IntVar(&o.turns, "turns", 0, fmt.Sprintf("how many turns to run at once (default %d)", defaultTurns))
-	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
+	f.DurationVar(&o.drain, "drain", 0, drainUsage)
 	return cmd
 }
 
-func (o *workerOptions) run(ctx context.Context, env *console.Env) error {
+func (o *workerOptions) run(ctx context.Context, env *console.Env, drains bool) error {
 	conf, err := app.OwnConfig(ctx, env)
 	if err != nil {
 		return err
@@ -84,6 +87,7 @@ func (o *workerOptions) run(ctx context.Context, env *console.Env) error {
 	if err != nil {
 		return err
 	}
+	o.drain = drainTime(a, o.drain, drains)
 	work.Ready = func() {
 		fmt.Fprintf(env.Stdout, "lathe worker offers %s\n", console.Clean(strings.Join(work.Directories, ", ")))
 		a.Log.Info("the worker is ready", "directories", work.Directories, "turns", work.Turns)
@@ -102,7 +106,8 @@ func (o *workerOptions) work(ctx context.Context, env *console.Env, a *app.App, 
 	case <-ctx.Done():
 	}
 	notifyManager(env.Getenv, "STOPPING=1")
-	drain(env, a, o.drain)
+	stop := drain{env: env, app: a, patience: o.drain, again: true}
+	stop.run()
 	err := a.Service.Close() // what still runs is aborted and recorded
 	return errors.Join(err, <-ended)
 }

@@ -111,6 +111,35 @@ func (tx *tx) take(free int, doing []int64, limits map[string]int) (taken []stor
 	return taken, err
 }
 
+// Adopt implements [store.Crew]. Most looks find nothing and are one query.
+func (c crew) Adopt(ctx context.Context, here func(directory string) bool, doing []int64) (taken []store.Work, err error) {
+	rows, err := c.pool.Query(ctx, `SELECT DISTINCT directory FROM work w WHERE root = '' AND ended IS NULL AND (taker = '' OR NOT `+livingTaker+`)`)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	dirs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !here(dir) }); err != nil || len(dirs) == 0 {
+		return nil, c.explain(err)
+	}
+	if err := c.explain(c.heart.ensure(ctx)); err != nil {
+		return nil, err
+	}
+	err = c.batch(ctx, func(tx *tx) error {
+		if _, err := tx.exec(lockWork); err != nil {
+			return err
+		}
+		if err := tx.rescue(doing); err != nil {
+			return err
+		}
+		taken, err = tx.taking(`SELECT w.n FROM work w WHERE root = '' AND ended IS NULL AND taker = '' AND directory = ANY($3)`, c.heart.self.ID, c.heart.self.Name, dirs)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take work of a server that stopped: %w", err)
+	}
+	return taken, nil
+}
+
 // nextWork chooses what a worker ($1) does next, within the limits ($4) of directories ($3):
 // that of the person who has the least running and was served longest ago, then by
 // directory, then what is oldest. Work of one session is done in its order.
@@ -182,6 +211,21 @@ func (c crew) Done(ctx context.Context, n int64, answer []byte, over bool) error
 	})
 	if err != nil {
 		return fmt.Errorf("answer work %d: %w", n, err)
+	}
+	return nil
+}
+
+// GiveBack implements [store.Crew].
+func (c crew) GiveBack(ctx context.Context, n int64) error {
+	err := c.batch(ctx, func(tx *tx) error {
+		_, err := tx.exec(`UPDATE work SET taker = '', name = '', taken = NULL WHERE n = $1 AND taker = $2 AND ended IS NULL`, n, c.heart.self.ID)
+		if err == nil {
+			_, err = tx.exec(tellWorkers)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("give work %d back: %w", n, err)
 	}
 	return nil
 }

@@ -234,3 +234,48 @@ func TestDroppedWork(t *testing.T) {
 		t.Errorf("who leaves gets %v", err)
 	}
 }
+
+// Work that is given back is taken by another at once, and its worker does not count as gone;
+// what a server left in a directory that nobody offers is taken by a server that has it.
+func TestWorkThatIsGivenBack(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, a := worker(t, postgres.Options{URL: url, Name: "a"}, 1, "/src/app")
+	_, b := worker(t, postgres.Options{URL: url, Name: "b"}, 1, "/src/app")
+	n := add(t, a, store.Work{Session: "ses_1", Directory: "/src/app", Root: "/src/app"})
+	for range 2 * 3 { // more often than work is taken whose workers are gone
+		for _, s := range []storetest.Store{a, b} {
+			if got, _ := sessions(t, s, 1, nil, nil); !cmp.Equal(got, []string{"ses_1"}) {
+				t.Fatalf("taken: %q", got)
+			}
+			must(t, s.Crew.GiveBack(t.Context(), n))
+		}
+	}
+	if _, got := sessions(t, a, 1, nil, nil); !cmp.Equal(got, []int64{n}) {
+		t.Fatalf("taken: %v", got)
+	}
+	must(t, b.Crew.GiveBack(t.Context(), n)) // which it does not have
+	if got, _ := sessions(t, b, 1, nil, nil); got != nil {
+		t.Errorf("another gave it back: %q is taken", got)
+	}
+
+	left := add(t, a, store.Work{Session: "ses_2", Directory: "/home/one"})
+	adopt := func(s storetest.Store, here string, doing ...int64) (numbers []int64) {
+		t.Helper()
+		all, err := s.Crew.Adopt(t.Context(), func(dir string) bool { return dir == here }, doing)
+		must(t, err)
+		for _, w := range all {
+			numbers = append(numbers, w.N)
+		}
+		return numbers
+	}
+	if got := adopt(a, "/home/two"); got != nil {
+		t.Errorf("a server without the directory takes %v", got)
+	}
+	if got := adopt(b, "/home/one"); !cmp.Equal(got, []int64{left}) {
+		t.Errorf("taken: %v", got)
+	}
+	if got := adopt(a, "/home/one"); got != nil {
+		t.Errorf("taken twice: %v", got)
+	}
+	must(t, b.Crew.Done(t.Context(), left, []byte("did"), true))
+}
