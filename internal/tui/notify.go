@@ -38,7 +38,7 @@ func (a *App) attention(text string) tea.Cmd {
 	if a.focused {
 		return nil
 	}
-	return tea.Raw(a.opts.Desk.terminal().Notification(text, a.title()))
+	return tea.Raw(a.opts.Desk.terminal().Notification(a.look.T(text), a.title()))
 }
 
 // state says how things stand for a person who looks elsewhere.

@@ -74,6 +74,8 @@ func describeAsk(a lathe.Ask) string {
 func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 	v.out.Progress.Hold(true)
 	defer v.out.Progress.Hold(false)
+	defer v.near.seen()
+	v.near.tell("needs your permission")
 	v.out.Ask(a)
 	offers := approval.Offers(a)
 	more := ""

@@ -54,6 +54,7 @@ func runModels(ctx context.Context, env *console.Env, f *face.Face, o Options, m
 			return errors.Join(err, leave(ctx, env, f, all[:i]))
 		}
 	}
+	near := watch(ctx, env, f, o, message)
 	var wg sync.WaitGroup
 	var told sync.Mutex
 	for i := range all {
@@ -69,7 +70,9 @@ func runModels(ctx context.Context, env *console.Env, f *face.Face, o Options, m
 		})
 	}
 	wg.Wait()
-	return tellContenders(ctx, env, f, o, all)
+	err = tellContenders(ctx, env, f, o, all)
+	near.ended(err)
+	return err
 }
 
 // leave removes worktrees in which nothing was done.

@@ -41,6 +41,8 @@ func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
 	}
 	v.out.Progress.Hold(true)
 	defer v.out.Progress.Hold(false)
+	defer v.near.seen()
+	v.near.tell("has a question")
 	answers := make([][]string, 0, len(q.Questions))
 	for _, one := range q.Questions {
 		answer, ok := v.askQuestion(ctx, one)

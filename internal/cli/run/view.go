@@ -34,6 +34,7 @@ type view struct {
 	refusals refusals
 	beside   beside
 	started  time.Time
+	near     attention
 	typed    console. // what the person types
 			Typed
 
@@ -47,6 +48,7 @@ type view struct {
 
 // start resolves the model and runs the prompt.
 func (v *view) start(ctx context.Context, p api.Prompt) (err error) {
+	defer func() { v.near.ended(err) }()
 	if v.opts.Model != "" {
 		if p.Model, err = v.c.ParseModel(ctx, v.opts.Model); err != nil {
 			return err
@@ -55,6 +57,7 @@ func (v *view) start(ctx context.Context, p api.Prompt) (err error) {
 	p.Model.Variant = v.opts.variant
 	v.warn(ctx)
 	v.started = v.env.Now()
+	v.near = watch(ctx, v.env, v.c, v.opts, v.message)
 	v.family = v.relatives(ctx)
 	defer v.tellJobs(context.WithoutCancel(ctx))
 	if err := v.follow(ctx, p); err != nil {

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/cli/console"
 	"lathe/internal/config"
 	"lathe/internal/tui"
+	"lathe/internal/tui/attend"
 	"lathe/internal/tui/clip"
 	"lathe/internal/tui/linear"
 	"lathe/internal/tui/memory"
@@ -95,18 +96,9 @@ func screenDesk(env *console.Env, paths config.Paths, dir string, conf *config.C
 		if on, ok := conf.TUI.Get("images").Any().(bool); ok {
 			d.NoPictures = !on
 		}
-		switch how := conf.TUI.Get("notify").Any().(type) {
-		case string:
-			d.Notify = how
-		case bool:
-			if !how {
-				d.Notify = "off"
-			}
-		}
-		if on, ok := conf.TUI.Get("progress").Any().(bool); ok {
-			d.Progress = map[bool]string{true: "on", false: "off"}[on]
-		}
 	}
+	t := attend.Configured(conf.TUI)
+	d.Notify, d.Progress = t.Notify, t.Progress
 	return d
 }
 

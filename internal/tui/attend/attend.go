@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"lathe/internal/jsonc"
 	"lathe/internal/printable"
 )
 
@@ -45,8 +46,30 @@ type Terminal struct {
 	Notify string
 	// Progress is "on" or "off"; anything else is on where the terminal is known to show it.
 	Progress string
+	// Unseen says that it is not known whether the terminal is in front: it decides itself, if it can.
+	Unseen bool
 	// Getenv reads the environment of the terminal; nil: it is empty.
 	Getenv func(string) string
+}
+
+// Configured returns the terminal as the "tui" object of the configuration, which may be nil, wants
+// it used.
+func Configured(tui *jsonc.Value) (t Terminal) {
+	if tui == nil {
+		return t
+	}
+	switch how := tui.Get("notify").Any().(type) {
+	case string:
+		t.Notify = how
+	case bool:
+		if !how {
+			t.Notify = "off"
+		}
+	}
+	if on, ok := tui.Get("progress").Any().(bool); ok {
+		t.Progress = map[bool]string{true: "on", false: "off"}[on]
+	}
+	return t
 }
 
 func (t Terminal) env(name string) string {
@@ -71,7 +94,11 @@ func (t Terminal) Notification(what, about string) string {
 	case "osc777": // its fields are separated by ";"
 		seq = "\x1b]777;notify;lathe;" + strings.ReplaceAll(text, ";", ",") + bell
 	case "osc99":
-		seq = "\x1b]99;i=lathe:d=0;lathe\x1b\\\x1b]99;i=lathe:d=1:p=body;" + text + "\x1b\\"
+		when := ""
+		if t.Unseen && t.env("TMUX") == "" { // a window of tmux may be hidden in a terminal that is in front
+			when = ":o=unfocused"
+		}
+		seq = "\x1b]99;i=lathe:d=0" + when + ";lathe\x1b\\\x1b]99;i=lathe:d=1" + when + ":p=body;" + text + "\x1b\\"
 	case "osc9": // a digit and ";" at the beginning would be a command of ConEmu's
 		seq = "\x1b]9;lathe: " + text + bell
 	}
