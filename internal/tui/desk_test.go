@@ -141,7 +141,7 @@ func TestTaskbar(t *testing.T) {
 	check("? lathe · A title", &tea.ProgressBar{State: tea.ProgressBarWarning, Value: 100})
 	d.event(lathe.PermissionReplied{SessionID: "ses_1", AskID: "per_1"})
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
-	check("lathe · A title", nil)
+	check("lathe · A title", &tea.ProgressBar{State: tea.ProgressBarNone})
 }
 
 func TestMouse(t *testing.T) {

@@ -63,7 +63,7 @@ func (v *view) progress() *tea.ProgressBar {
 	case attend.Busy:
 		return tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)
 	}
-	return nil
+	return tea.NewProgressBar(tea.ProgressBarNone, 0) // also takes back what one left that was killed here
 }
 
 func (d *Desk) terminal() attend.Terminal {

@@ -54,11 +54,12 @@ func (p *Screen) Start() error {
 	return p.write()
 }
 
-// What terminals are told and asked: pastes and the focus as events, keys in full;
-// whether they can show a frame at once, measure whole clusters, and are dark.
+// What terminals are told and asked: the title is kept for the end, pastes and the focus come as
+// events, keys in full; whether they can show a frame at once, measure whole clusters, and are dark.
+// A terminal that keeps no titles ends with none.
 const (
-	modesOn   = ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent + ansi.SetModifyOtherKeys2 + "\x1b[>1u"
-	modesOff  = "\x1b]2;\a" + ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste
+	modesOn   = "\x1b[22;2t" + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent + ansi.SetModifyOtherKeys2 + "\x1b[>1u"
+	modesOff  = "\x1b]2;\a\x1b[23;2t" + ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste
 	questions = ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor
 )
 

@@ -27,6 +27,9 @@ type Terminal struct {
 	rest     string
 	Bytes    int      // that were written
 	History  []string // lines that left at the top
+	Title    string   // of the window
+	kept     []string // titles that come back
+	Progress string   // in the taskbar: "" or the state and the value, such as "3;0"
 }
 
 // cell is one place of the screen.
@@ -145,9 +148,11 @@ func (e *Terminal) escape(s string) int {
 	case ']', 'P':
 		for i := 2; i < len(s); i++ {
 			if s[i] == '\a' {
+				e.osc(s[1:i])
 				return i + 1
 			}
 			if s[i] == '\x1b' && i+1 < len(s) {
+				e.osc(s[1:i])
 				return i + 2
 			}
 		}
@@ -171,6 +176,28 @@ func (e *Terminal) escape(s string) int {
 		e.Unknown = append(e.Unknown, s[:2])
 	}
 	return 2
+}
+
+// osc obeys what sets the title of the window and the progress in the taskbar.
+func (e *Terminal) osc(s string) {
+	if title, ok := strings.CutPrefix(s, "]2;"); ok {
+		e.Title = title
+	}
+	if state, ok := strings.CutPrefix(s, "]9;4;"); ok {
+		if e.Progress = state; strings.HasPrefix(state, "0") {
+			e.Progress = ""
+		}
+	}
+}
+
+// titles keeps the title, or brings the last one back.
+func (e *Terminal) titles(args string) {
+	switch n := len(e.kept); {
+	case args == "22;2":
+		e.kept = append(e.kept, e.Title)
+	case args == "23;2" && n > 0:
+		e.Title, e.kept = e.kept[n-1], e.kept[:n-1]
+	}
 }
 
 func (e *Terminal) csi(args string, final byte) {
@@ -230,6 +257,8 @@ func (e *Terminal) csi(args string, final byte) {
 		}
 	case 'm':
 		uv.ReadStyle(params(args), &e.pen)
+	case 't':
+		e.titles(args)
 	case 'u', 'h', 'l', 'q', 'W':
 	default:
 		e.Unknown = append(e.Unknown, args+string(final))
