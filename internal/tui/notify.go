@@ -7,6 +7,7 @@ import (
 	"lathe/internal/tui/clip"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/memory"
+	"lathe/internal/tui/paint"
 )
 
 // copy copies a text by all means there are: the terminal's sequence, and the
@@ -77,6 +78,9 @@ type Desk struct {
 	Clipboard *clip.Clipboard
 	// Notify and Progress say how a person who looks elsewhere is told; see [attend.Terminal].
 	Notify, Progress string
+	// Bidi says whether text that is written from right to left is isolated from what is
+	// around it; nil: where [paint.Arranges] knows the terminal.
+	Bidi *bool
 	// NoPictures shows the names of pictures alone.
 	NoPictures bool
 	Getenv     func(string) string // may be nil
@@ -84,4 +88,12 @@ type Desk struct {
 	// WriteFile writes a new file where the person works and returns its path; nil:
 	// files cannot be written.
 	WriteFile func(name string, data []byte) (string, error)
+}
+
+// isolates reports whether text that is written from right to left is isolated.
+func (d Desk) isolates(env []string) bool {
+	if d.Bidi != nil {
+		return *d.Bidi
+	}
+	return paint.Arranges(env)
 }

@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"lathe"
+	"lathe/internal/tui/paint"
 	"lathe/internal/tui/styled"
 )
 
@@ -59,5 +61,48 @@ func TestWritingRightToLeft(t *testing.T) {
 	d.press("backspace")
 	if got := d.app.input.Text(); got != "" {
 		t.Errorf("a vowel without its letter: %q", got)
+	}
+}
+
+// TestRightToLeftIsIsolated holds that a terminal which arranges text gets each piece of a row
+// isolated, also when only what is around it changes, and that no other terminal gets any mark.
+func TestRightToLeftIsIsolated(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "x"), reply(2, &lathe.Text{Text: "| name | n |\n|---|---|\n| " + hebrew + " | 5 |\n"}))
+	for _, tt := range []struct {
+		name string
+		env  []string
+		want bool
+	}{
+		{"Konsole", []string{"TERM=xterm-256color", "KONSOLE_VERSION=230800"}, true},
+		{"Terminal.app", []string{"TERM=xterm-256color", "TERM_PROGRAM=Apple_Terminal"}, true},
+		{"Konsole with tmux", []string{"TERM=tmux-256color", "KONSOLE_VERSION=230800", "TMUX=/x"}, false},
+		{"kitty", []string{"TERM=xterm-kitty"}, false},
+		{"VTE", []string{"TERM=xterm-256color", "VTE_VERSION=7600"}, false},
+	} {
+		d.app.style.Isolate(d.app.opts.Desk.isolates(tt.env))
+		var out bytes.Buffer
+		screen := paint.NewScreen(&out, tt.env, 80, 24)
+		if err := screen.Paint(d.app.View()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "\u2068"+hebrew+"\u2069"); got != tt.want || !tt.want && strings.ContainsAny(out.String(), "\u2068\u2069") {
+			t.Errorf("%s: isolated: %t, want %t\n%q", tt.name, got, tt.want, out.String())
+		}
+		if !tt.want {
+			continue
+		}
+		out.Reset()
+		v := d.app.View()
+		v.Content = strings.Replace(v.Content, "│ 5", "│ 6", 1)
+		v.Content = strings.Replace(v.Content, "   \u2068", " ! \u2068", 1)
+		if err := screen.Paint(v); err != nil {
+			t.Fatal(err)
+		}
+		if at := strings.Index(out.String(), "!"); at < 0 || !strings.Contains(out.String()[at:], "\u2068") {
+			t.Errorf("%s: what stands before it is written without the mark: %q", tt.name, out.String())
+		}
+	}
+	if on := true; !(Desk{Bidi: &on}).isolates([]string{"TERM=xterm-kitty"}) {
+		t.Error("the setting does nothing")
 	}
 }

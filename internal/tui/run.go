@@ -41,6 +41,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.access.During(ctx)
 	a.style.Plain(paint.Simple(t.Env))
+	a.style.Isolate(a.opts.Desk.isolates(t.Env))
 	profile := paint.Profile(t.Out, t.Env)
 	a.look.Pictures = chat.PictureMode(profile, t.Env)
 	if a.opts.Desk.NoPictures {

@@ -96,6 +96,9 @@ func screenDesk(env *console.Env, paths config.Paths, dir string, conf *config.C
 		if on, ok := conf.TUI.Get("images").Any().(bool); ok {
 			d.NoPictures = !on
 		}
+		if on, ok := conf.TUI.Get("bidi").Any().(bool); ok {
+			d.Bidi = &on
+		}
 	}
 	t := attend.Configured(conf.TUI)
 	d.Notify, d.Progress = t.Notify, t.Progress

@@ -28,6 +28,7 @@ type Style struct {
 	dark       bool
 	reduce     func(*theme.Theme) *theme.Theme // reduces to the colours that the terminal has; nil: it has all
 	noLinks    bool                            // the terminal would show addresses as text
+	isolates   bool                            // the terminal arranges text by its direction
 }
 
 // New gives a look its theme, and says what is wrong with the configured one.
@@ -42,6 +43,9 @@ func (s *Style) Dark() bool { return s.dark }
 
 // Plain says that the terminal would show addresses as text.
 func (s *Style) Plain(plain bool) { s.noLinks = plain }
+
+// Isolate says whether text that is written from right to left is isolated from what is around it.
+func (s *Style) Isolate(on bool) { s.isolates = on }
 
 func (s *Style) themeNamed(name string) *theme.Theme {
 	for _, t := range slices.Backward(s.themes) { // later ones are nearer to the project
@@ -214,6 +218,9 @@ func (s *Style) ReduceTo(p colorprofile.Profile) {
 // Fitted returns a line as this terminal can show it: without links where they
 // would be text, and with simple clusters if whole ones are not measured.
 func (s *Style) Fitted(l styled.Line) styled.Line {
+	if s.isolates {
+		l = l.Isolated()
+	}
 	if !s.noLinks && !s.look.ASCII && s.look.Method == styled.Grapheme {
 		return l
 	}
