@@ -29,6 +29,7 @@ type User struct {
 	System  string          // extra system text for the requests that answer it
 	Tools   map[string]bool // tools switched on or off, by name
 	Steers  bool            // arrived while a turn ran; the model is told to go on with its work
+	By      string          // who asked, where people have names; their keys are used to answer
 	Summary *UserSummary
 }
 

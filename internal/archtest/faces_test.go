@@ -22,6 +22,8 @@ var engineFiles = map[string]string{
 	"serve/worker.go": "is the worker",
 	"app/metrics.go":  "counts what the engine does",
 	"data/user.go":    "is about the database itself",
+	"data/userkey.go": "is about the database itself",
+	"app/keys.go":     "opens the keys of people",
 	"data/db.go":      "is about the database itself",
 	"data/check.go":   "is about the database itself",
 	"data/doctor.go":  "reads the whole database",

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"lathe"
 	"lathe/internal/api"
 )
 
@@ -37,6 +38,9 @@ func (c logins) changeLogin(ctx context.Context, method, provider string, body a
 		return err
 	}
 	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
+	if lathe.CodeOf(err) == lathe.CodePermission {
+		return nil // it was the person's own, which is read anew anyway
+	}
 	return err
 }
 

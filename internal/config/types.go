@@ -28,6 +28,7 @@ type Config struct {
 	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server `conf:"server"`
 	Worker   Worker `conf:"worker"`
+	Keys     Keys   `conf:"keys"`
 
 	Commands   []Command   `conf:"command"`
 	Skills     Skills      `conf:"skills"`
@@ -119,6 +120,11 @@ type (
 		// Store is the address of a PostgreSQL that several servers share. It counts in
 		// the person's own configuration only.
 		Store string `conf:"store"`
+	}
+	// Keys say with what people's own provider keys are sealed. It counts in the person's own
+	// configuration only.
+	Keys struct {
+		File string `conf:"file"` // with the secrets, the newest first; "~/" is the home directory
 	}
 	// Worker is what lathe worker offers. It counts in the person's own configuration only.
 	Worker struct {

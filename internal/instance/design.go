@@ -25,14 +25,18 @@ const maxDraft = 256 << 10
 // DesignModel returns the model that is to design an agent: the one of that name, or the
 // default one. The built-in models that need no provider cannot do this; the error says so.
 func (i *Instance) DesignModel(ctx context.Context, name string) (m *provider.Model, err error) {
+	models, err := i.Models.For(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var ref lathe.ModelRef
 	if name != "" {
-		ref, err = i.Models.ParseRef(name)
+		ref, err = models.ParseRef(name)
 	} else {
-		ref, _, err = i.Models.Default(ctx)
+		ref, _, err = models.Default(ctx)
 	}
 	if err == nil {
-		m, err = i.Models.Get(ref)
+		m, err = models.Get(ref)
 	}
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/job"
+	"lathe/internal/keyring"
 	"lathe/internal/lsp"
 	"lathe/internal/mcp"
 	"lathe/internal/netguard"
@@ -123,6 +124,8 @@ type Options struct {
 	Getenv  func(string) string
 	Environ []string // what commands inherit
 	Auth    *auth.Store
+	// Keys, if set, are those that people have for providers.
+	Keys    *keyring.Ring
 	Catalog *catalog.Catalog
 	HTTP    *http.Client // for models, organisations and web fetches; nil: their own
 	Log     *slog.Logger
@@ -191,10 +194,11 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 			return nil, errors.Join(err, inst.Plugins.Close())
 		}
 	}
-	models, err := provider.New(provider.Options{
+	providers := provider.Options{
 		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
 		Builtin: o.Builtin, Dir: root.Dir, Loaders: inst.Plugins.loaders(),
-	})
+	}
+	models, err := provider.New(providers)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("providers: %w", err), inst.Parts.Close())
 	}
@@ -202,7 +206,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 	if err := inst.Parts.Add(inst.trees); err != nil {
 		return nil, err
 	}
-	inst.Models = &Models{Registry: models, made: map[lathe.ModelRef]*provider.Model{}}
+	inst.Models = newModels(models, newOwnModels(o.Keys, providers))
 	inst.StandIns = inst.standIns()
 	inst.equip(ctx, o)
 	if err := inst.connectServers(o); err != nil {

@@ -13,9 +13,14 @@ import (
 // Models are the models of a directory. Each is made once, so its connections stay.
 type Models struct {
 	*provider.Registry
+	own *ownModels // of people with keys of their own; nil: there are none
 
 	mu   sync.Mutex
 	made map[lathe.ModelRef]*provider.Model
+}
+
+func newModels(r *provider.Registry, own *ownModels) *Models {
+	return &Models{Registry: r, own: own, made: map[lathe.ModelRef]*provider.Model{}}
 }
 
 // Get returns a model that can be called. It stays the same for the life of

@@ -19,11 +19,14 @@ import (
 func (i *Instance) SmallModel(ctx context.Context, ref lathe.ModelRef) lathe.ModelRef {
 	if i.Config.SmallModel == "" && i.Hooks.Has() {
 		if small := i.Hooks.SmallModel(ctx, plugin.SmallModelInput{Model: ref}); !small.IsZero() {
-			if _, err := i.Models.Get(small); err == nil {
+			if _, err := i.Models.GetFor(ctx, small); err == nil {
 				return small
 			}
 			i.Log.Warn("a plugin names a small model that cannot be called", "model", small.String())
 		}
+	}
+	if models, err := i.Models.For(ctx); err == nil {
+		return models.Small(ref)
 	}
 	return i.Models.Small(ref)
 }

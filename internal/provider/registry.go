@@ -35,6 +35,10 @@ type Options struct {
 	Now     func() time.Time
 	Dir     string // what relative paths of script models are relative to
 	Builtin BuiltinModels
+	// Own are the keys of the person for whom the registry is, in place of any other; the
+	// providers that OwnProblems names cannot be used, because the person's key cannot.
+	Own         map[string]auth.Entry
+	OwnProblems map[string]error
 	// Loaders prepare the requests to providers that a plugin logged in to.
 	Loaders map[string]Loader
 	// Local are the servers looked for on this machine; nil means the usual
@@ -89,6 +93,7 @@ type entry struct {
 	public   bool   // only free models, without a key
 	login    string // why a stored sign-in cannot be used
 	disabled string // why it may not be used
+	broken   error  // why the person's own key cannot be used
 	loader   Loader // of a plugin, where there is a login
 
 	reached atomic.Bool // it answered a request
@@ -177,6 +182,7 @@ func (r *Registry) addEntry(info catalog.Info, stored map[string]auth.Entry) {
 	if info.ID == "opencode" && e.conf != nil && e.key.IsZero() {
 		e.public, e.key = true, auth.NewSecret("public")
 	}
+	e.owned(r.o.Own[info.ID], r.o.OwnProblems[info.ID], r.o.Now())
 	e.disabled = r.disabled(info.ID)
 	r.entries[info.ID] = e
 	r.order = append(r.order, info.ID)
@@ -212,7 +218,7 @@ func (r *Registry) disabled(id string) string {
 
 // connected reports whether the models can be called.
 func (e *entry) connected() bool {
-	return e.disabled == "" && (!e.key.IsZero() || e.loader != nil || e.keyless())
+	return e.disabled == "" && e.broken == nil && (!e.key.IsZero() || e.loader != nil || e.keyless())
 }
 
 // keyless: configured by hand with an address and without a variable that would
@@ -395,6 +401,9 @@ func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
 func duration(ms config.Millis) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 func noKey(e *entry) error {
+	if e.broken != nil {
+		return e.broken
+	}
 	hint := "run: lathe auth login " + e.info.ID
 	if e.env != "" {
 		hint = "set " + e.env + ", or " + hint

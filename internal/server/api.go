@@ -139,7 +139,11 @@ func (c apis) providers() ([]*provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inst.Models.Usable(c.ctx())
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	return models.Usable(c.ctx())
 }
 
 func (c apis) apiModels() (any, error) {
@@ -174,7 +178,11 @@ func (c apis) apiCommands() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAPICommands(listedCommands(inst.Commands.All()), inst.Models.ParseRef), nil
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeAPICommands(listedCommands(inst.Commands.All()), models.ParseRef), nil
 }
 
 // skillLimit bounds the text of a skill that is shown.

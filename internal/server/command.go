@@ -75,7 +75,11 @@ func (c sessions) command() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if cmd.Model, err = inst.Models.ParseRef(in.Model); err != nil {
+		models, err := inst.Models.For(c.ctx())
+		if err != nil {
+			return nil, err
+		}
+		if cmd.Model, err = models.ParseRef(in.Model); err != nil {
 			return nil, err
 		}
 	}

@@ -82,11 +82,15 @@ func (c equipment) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := inst.Models.Usable(c.ctx())
+	models, err := inst.Models.For(c.ctx())
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), inst.Models.Newest(c.ctx(), list)}, nil)
+	list, err := models.Usable(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), models.Newest(c.ctx(), list)}, nil)
 }
 
 type providerListOut struct {
@@ -100,11 +104,15 @@ func (c equipment) providerList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := inst.Models.All()
+	models, err := inst.Models.For(c.ctx())
 	if err != nil {
 		return nil, err
 	}
-	usable, err := inst.Models.Usable(c.ctx())
+	all, err := models.All()
+	if err != nil {
+		return nil, err
+	}
+	usable, err := models.Usable(c.ctx())
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +125,10 @@ func (c equipment) providerList() (any, error) {
 			all = append(all, p)
 		}
 	}
-	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), inst.Models.Newest(c.ctx(), all), connected}, nil)
+	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), models.Newest(c.ctx(), all), connected}, nil)
 }
 
-// authSet stores a credential. As in OpenCode, open instances go on without it
+// authSet stores a credential, the caller's own one where people have names. As in OpenCode, open instances go on without it
 // until they are disposed of: their turns are not cut short.
 func (c equipment) authSet() (any, error) {
 	id := c.r.PathValue("providerID")
@@ -160,7 +168,7 @@ func (c equipment) authSet() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return true, c.s.opts.Auth.Set(context.WithoutCancel(c.ctx()), id, e)
+	return true, c.setAuth(id, e)
 }
 
 func (c equipment) authRemove() (any, error) {
@@ -168,8 +176,7 @@ func (c equipment) authRemove() (any, error) {
 	if !validProvider(id) {
 		return nil, &invalid{where: "Params", path: []string{"providerID"}, msg: "expected a provider's id or address"}
 	}
-	_, err := c.s.opts.Auth.Remove(context.WithoutCancel(c.ctx()), id)
-	return true, err
+	return true, c.removeAuth(id)
 }
 
 func validProvider(id string) bool {
@@ -216,7 +223,7 @@ func (c equipment) toolList() (any, error) {
 		return nil, err
 	}
 	schema := func(raw json.RawMessage) json.RawMessage { return raw }
-	if m, err := inst.Models.Lookup(ref); err == nil {
+	if m, err := inst.Models.GetFor(c.ctx(), ref); err == nil {
 		schema = m.Schema
 	}
 	return wire.EncodeTools(listedTools(inst.Tools.Specs(), schema)), nil

@@ -17,8 +17,12 @@ func (c faces) models() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	def, _, _ := inst.Models.Default(c.ctx()) // without a default none is marked; it finds local servers
-	list, err := inst.Models.Models("", false)
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	def, _, _ := models.Default(c.ctx()) // without a default none is marked; it finds local servers
+	list, err := models.Models("", false)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,11 @@ func (c faces) parseModel() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := inst.Models.ParseRef(c.query("name"))
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	ref, err := models.ParseRef(c.query("name"))
 	return api.Model{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}, err
 }
 
@@ -60,7 +68,11 @@ func (c faces) providers() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := inst.Models.All()
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	list, err := models.All()
 	if err != nil {
 		return nil, err
 	}

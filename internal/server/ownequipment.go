@@ -104,11 +104,15 @@ func (c gear) catalog() (any, error) {
 		return nil, err
 	}
 	f := api.ModelFilter{Provider: c.query("provider"), All: c.query("all") == "true", Details: c.query("details") == "true"}
-	list, err := inst.Models.Models(f.Provider, f.All)
+	models, err := inst.Models.For(c.ctx())
 	if err != nil {
 		return nil, err
 	}
-	def, _, _ := inst.Models.Default(c.ctx()) // without one none is marked
+	list, err := models.Models(f.Provider, f.All)
+	if err != nil {
+		return nil, err
+	}
+	def, _, _ := models.Default(c.ctx()) // without one none is marked
 	out := api.ModelList{Models: make([]api.ModelEntry, 0, len(list)), Unusable: []api.Unusable{}}
 	for _, m := range list {
 		e := api.ModelEntry{Ref: m.Ref.String(), Default: m.Ref.Provider == def.Provider && m.Ref.Model == def.Model}
@@ -117,7 +121,7 @@ func (c gear) catalog() (any, error) {
 		}
 		out.Models = append(out.Models, e)
 	}
-	for _, l := range inst.Models.UnusableLogins() {
+	for _, l := range models.UnusableLogins() {
 		if f.All || f.Provider == l.Provider {
 			out.Unusable = append(out.Unusable, api.Unusable{Provider: l.Provider, Why: l.Why})
 		}

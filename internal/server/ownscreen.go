@@ -80,7 +80,11 @@ func (c faces) found() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inst.Models.Found(c.ctx())
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	return models.Found(c.ctx())
 }
 
 // keyTest asks a model of a provider for one word and says what came back.
@@ -89,5 +93,9 @@ func (c faces) keyTest() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inst.Models.TestKey(c.ctx(), c.r.PathValue("providerID"))
+	models, err := inst.Models.For(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	return models.TestKey(c.ctx(), c.r.PathValue("providerID"))
 }

@@ -187,5 +187,5 @@ func (m *routeMux) group(name string) *http.ServeMux {
 }
 
 func (s *Server) allRoutes() []route {
-	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), helperRoutes(), modeRoutes(), noteRoutes(), reviewRoutes(), lessonRoutes(), worktreeRoutes(), languageRoutes(), reportRoutes(), gearRoutes(), pluginRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes(), ownServerRoutes(), serverImportRoutes(), pageRoutes(), sharedRoutes(), timelineRoutes(), fileRoutes(), workerRoutes(), continueRoutes(), metricsRoutes())
+	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), helperRoutes(), modeRoutes(), noteRoutes(), reviewRoutes(), lessonRoutes(), worktreeRoutes(), languageRoutes(), reportRoutes(), gearRoutes(), pluginRoutes(), authRoutes(), keyRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes(), ownServerRoutes(), serverImportRoutes(), pageRoutes(), sharedRoutes(), timelineRoutes(), fileRoutes(), workerRoutes(), continueRoutes(), metricsRoutes())
 }

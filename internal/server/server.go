@@ -28,6 +28,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/job"
+	"lathe/internal/keyring"
 	"lathe/internal/server/events"
 	"lathe/internal/server/gate"
 	"lathe/internal/session"
@@ -43,6 +44,7 @@ type Options struct {
 	Elsewhere Elsewhere // nil when no other server shares the store
 	Bus       *bus.Bus
 	Auth      *auth.Store
+	Keys      *keyring.Ring // what people with names have for providers; nil: they have no names
 	Paths     config.Paths
 	Catalog   *catalog.Catalog // what is known about models, wherever they are used; may be nil
 	// Getenv reads the environment, which may hold keys; nil: it is empty.

@@ -23,7 +23,7 @@ func (v *Windows) Budget(ctx context.Context, id lathe.SessionID) (api.Budget, e
 	if err != nil || !slices.ContainsFunc(uses, money) {
 		return out, err
 	}
-	if m, err := r.inst.Models.Get(r.current().Model); err == nil && !m.Priced() {
+	if m, err := r.inst.Models.GetFor(ctx, r.current().Model); err == nil && !m.Priced() {
 		out.Unpriced = m.Ref.String()
 	}
 	return out, nil

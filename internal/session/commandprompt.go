@@ -45,7 +45,7 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := commandPrompt(r.inst, c, text, in)
+	p, err := commandPrompt(ctx, r.inst, c, text, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (in CommandInput) idsOf(parts []lathe.PartBody) []lathe.PartID {
 }
 
 // commandPrompt makes the prompt of an expanded command.
-func commandPrompt(i *instance.Instance, c instance.Command, text string, in CommandInput) (Prompt, error) {
+func commandPrompt(ctx context.Context, i *instance.Instance, c instance.Command, text string, in CommandInput) (Prompt, error) {
 	p := Prompt{MessageID: in.MessageID, Agent: in.Agent, Model: in.Model, Limits: in.Limits, Rules: in.Rules}
 	var agent instance.Agent
 	if c.Agent != "" {
@@ -100,8 +100,11 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 	}
 	model := agent.Model
 	if c.Model != "" {
-		var err error
-		if model, err = i.Models.ParseRef(c.Model); err != nil {
+		models, err := i.Models.For(ctx)
+		if err == nil {
+			model, err = models.ParseRef(c.Model)
+		}
+		if err != nil {
 			return p, fmt.Errorf("command %q: %w", c.Name, err)
 		}
 		model.Variant = cmp.Or(c.Variant, model.Variant)

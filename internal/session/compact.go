@@ -10,6 +10,7 @@ import (
 	"lathe/internal/commit"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
+	"lathe/internal/people"
 	"lathe/internal/store"
 	"lathe/internal/turn"
 )
@@ -49,7 +50,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 		return nil, err
 	}
 	if !model.IsZero() {
-		if _, err := r.inst.Models.Get(model); err != nil {
+		if _, err := r.inst.Models.GetFor(ctx, model); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +70,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 		r.release(ctx, lease)
 		return nil, err
 	}
-	r.asked = &asked{model: model, auto: auto}
+	r.asked = &asked{model: model, auto: auto, by: people.From(ctx)}
 	w := newWaiting(nil, Prompt{})
 	r.start(lease, w)
 	return w.run, nil
@@ -79,6 +80,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 type asked struct {
 	model lathe.ModelRef
 	auto  bool
+	by    string
 }
 
 // ledgerDoc stores the facts as they were when a summary was made.
@@ -278,5 +280,5 @@ func (a *asked) apply(t *turn.Turn) {
 	if a == nil {
 		return
 	}
-	t.Compact = &turn.CompactNow{Model: a.model, Auto: a.auto}
+	t.Compact = &turn.CompactNow{Model: a.model, Auto: a.auto, By: a.by}
 }

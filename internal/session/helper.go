@@ -11,6 +11,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/bus"
 	"lathe/internal/instance"
+	"lathe/internal/people"
 	"lathe/internal/permission"
 	"lathe/internal/prompt"
 	"lathe/internal/turn"
@@ -60,6 +61,7 @@ func (h *helper) compose(ctx context.Context, agent instance.Agent) error {
 	}
 	p.Limits, p.spent, p.Rules, p.ceilings = h.parent.shared()
 	p.purse = h.parent.purse()
+	p.by = people.From(ctx)
 	h.back = p
 	h.back.Agent, h.back.Model = "", lathe.ModelRef{} // those that the session has by then
 	p.Limits.Time = 0                                 // the caller's own clock ends the context of a call

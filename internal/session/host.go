@@ -36,8 +36,10 @@ func (h *host) Agent(name string) (turn.Agent, error) {
 	return a.Agent, nil
 }
 
-// Model returns a model that can be called.
-func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.inst.Models.Get(ref) }
+// Model returns a model that can be called, with the keys of the person that ctx names.
+func (h *host) Model(ctx context.Context, ref lathe.ModelRef) (*provider.Model, error) {
+	return h.inst.Models.GetFor(ctx, ref)
+}
 
 // Tools returns what the agent may use. An agent's set is made once per run, so
 // its order and bytes stay the same.

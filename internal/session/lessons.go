@@ -123,15 +123,19 @@ func (l *Lessons) findIn(ctx context.Context, sess lathe.Session) ([]api.Correct
 // lessonModel returns the model to ask: the one that was named, or the small one that goes with
 // the model used last.
 func lessonModel(ctx context.Context, inst *instance.Instance, name string, last lathe.ModelRef) (*provider.Model, error) {
+	models, err := inst.Models.For(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var asked lathe.ModelRef
 	if name != "" {
-		ref, err := inst.Models.ParseRef(name)
+		ref, err := models.ParseRef(name)
 		if err != nil {
 			return nil, err
 		}
 		asked = ref
 	}
-	ref, err := inst.Models.Pick(ctx, asked, instance.Agent{}, last)
+	ref, err := models.Pick(ctx, asked, instance.Agent{}, last)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +146,7 @@ func lessonModel(ctx context.Context, inst *instance.Instance, name string, last
 		return nil, lathe.Errorf(lathe.CodeInvalid, "connect one with: lathe auth login, or name one with: lathe learn -m provider/model",
 			"this needs a language model, and the offline guide is none")
 	}
-	return inst.Models.Get(ref)
+	return models.Get(ref)
 }
 
 // knownInstructions returns the instructions that the model of a session sees anyway.

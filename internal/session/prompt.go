@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/lsp"
+	"lathe/internal/people"
 	"lathe/internal/prompt"
 	"lathe/internal/store"
 	"lathe/internal/tool"
@@ -40,6 +42,7 @@ type Prompt struct {
 	Limits    turn.Limits
 	Rules     []lathe.Rule // for the turn that this prompt starts, after the session's
 
+	by       string         // who asked; empty: the person that the context names
 	spent    *turn.Spent    // shared with the parent's turn
 	purse    *purse         // likewise
 	ceilings [][]lathe.Rule // no agent of the turn may go beyond them
@@ -84,13 +87,19 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if err != nil {
 		return nil, err
 	}
-	model, err := r.inst.Models.Pick(ctx, p.Model, agent, sess.Model)
+	by := cmp.Or(p.by, people.From(ctx))
+	ctx = people.With(ctx, by)
+	models, err := r.inst.Models.For(ctx)
+	if err != nil {
+		return nil, err
+	}
+	model, err := models.Pick(ctx, p.Model, agent, sess.Model)
 	if err != nil {
 		return nil, err
 	}
 	m := &lathe.Message{
 		ID: p.MessageID, SessionID: sess.ID, Created: r.s.opts.Now(),
-		Info: &lathe.User{Agent: agent.Name, Model: model, System: p.System, Tools: p.Tools},
+		Info: &lathe.User{Agent: agent.Name, Model: model, System: p.System, Tools: p.Tools, By: by},
 	}
 	if m.ID == "" {
 		m.ID = r.ids.Load().Message()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe"
@@ -12,6 +13,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/mcp"
+	"lathe/internal/people"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/tool"
@@ -38,7 +40,7 @@ func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.C
 			return mcp.Sampled{}, err
 		}
 	}
-	m, err := i.Models.Get(call.Model)
+	m, err := i.Models.GetFor(people.With(ctx, askedBy(call)), call.Model)
 	if err != nil {
 		return mcp.Sampled{}, err
 	}
@@ -146,4 +148,14 @@ func (v *Windows) RefreshServers(ctx context.Context, id lathe.SessionID) (api.M
 		out.Resent = w.Used
 	}
 	return out, v.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return r.window.SaveFrozen(tx) })
+}
+
+// askedBy returns on whose behalf a call runs: that of who sent the newest prompt before it.
+func askedBy(call *tool.Call) string {
+	for _, m := range slices.Backward(call.Messages) {
+		if u, ok := m.Info.(*lathe.User); ok {
+			return u.By
+		}
+	}
+	return ""
 }

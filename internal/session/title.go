@@ -9,6 +9,7 @@ import (
 	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
+	"lathe/internal/people"
 	"lathe/internal/printable"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
@@ -41,6 +42,7 @@ func (n *namer) title(history []lathe.Message, p *purse) {
 	n.s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(n.s.ctx, titleTime)
 		defer cancel()
+		ctx = people.With(ctx, first.Info.(*lathe.User).By)
 		asked := n.askTitle(ctx, first, p)
 		title := asked.title
 		if title == "" {
@@ -127,7 +129,7 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) (ou
 	if ref.IsZero() {
 		ref = n.inst.SmallModel(ctx, info.Model)
 	}
-	m, err := n.inst.Models.Get(ref)
+	m, err := n.inst.Models.GetFor(ctx, ref)
 	if err != nil {
 		return out
 	}

@@ -30,11 +30,15 @@ func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error
 	if err != nil {
 		return api.Window{}, err
 	}
-	ref, err := r.inst.Models.Pick(ctx, lathe.ModelRef{}, agent, sess.Model)
+	models, err := r.inst.Models.For(ctx)
 	if err != nil {
 		return api.Window{}, err
 	}
-	model, err := r.inst.Models.Get(ref)
+	ref, err := models.Pick(ctx, lathe.ModelRef{}, agent, sess.Model)
+	if err != nil {
+		return api.Window{}, err
+	}
+	model, err := models.Get(ref)
 	if err != nil {
 		return api.Window{}, err
 	}

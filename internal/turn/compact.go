@@ -162,7 +162,7 @@ func (d *draft) tooLarge(l load, when string) lathe.Failure {
 // that does not fit, or if another model is set for summaries, it sends a transcript. An empty text
 // means that no answer was usable. A failure means that the provider could not be asked.
 func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
-	agent, model, own := c.summariser()
+	agent, model, own := c.summariser(ctx)
 	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID, Auto: c.auto}, plugin.Compacting{Prompt: c.override(agent)})
 	request := compact.Request(hooked.Prompt, hooked.Context)
 	window := int64(model.Limit.Context)
@@ -203,7 +203,7 @@ func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
 
 // summariser returns the compaction agent and its model, and whether that model differs from the
 // conversation's.
-func (c *compactor) summariser() (Agent, *provider.Model, bool) {
+func (c *compactor) summariser(ctx context.Context) (Agent, *provider.Model, bool) {
 	agent, err := c.Host.Agent("compaction")
 	if err != nil {
 		return Agent{}, c.model, false
@@ -211,7 +211,7 @@ func (c *compactor) summariser() (Agent, *provider.Model, bool) {
 	if agent.Model.IsZero() || (agent.Model.Provider == c.model.Ref.Provider && agent.Model.Model == c.model.Ref.Model) {
 		return agent, c.model, false
 	}
-	model, err := c.Host.Model(agent.Model)
+	model, err := c.Host.Model(ctx, agent.Model)
 	if err != nil {
 		c.Logger.Warn("the model of the compaction agent cannot be used; the conversation's is", "model", agent.Model.String(), "err", err)
 		return agent, c.model, false

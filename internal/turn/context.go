@@ -42,6 +42,7 @@ type Context struct {
 type CompactNow struct {
 	Model lathe.ModelRef // zero: the newest message's
 	Auto  bool           // the model goes on afterwards
+	By    string         // who asked for it, where people have names
 }
 
 // Compacted is a compaction that is ready to take effect. Install gives the new messages their
@@ -273,12 +274,9 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 		if user == nil || len(prompt.View(t.History)) < 2 {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has nothing to compact", t.Session.ID)
 		}
-		if m := t.Compact.Model; !m.IsZero() {
-			other, info := *user, *user.Info.(*lathe.User)
-			info.Model = m
-			other.Info, user = &info, &other
-		}
-		c, f := t.castFor(user)
+		user = t.Compact.asks(user)
+		ctx := askedBy(ctx, user)
+		c, f := t.castFor(ctx, user)
 		var err error
 		if f == nil {
 			f, err = t.compaction(ctx, c, compaction{auto: t.Compact.Auto, manual: true})
@@ -307,3 +305,14 @@ func (d *draft) sent(req *llm.Request) {
 // Usable returns how full a model's window may get before history is compacted,
 // or 0 when that is not known.
 func Usable(m *provider.Model, set compact.Settings) int64 { return windowOf(m, set).Usable() }
+
+// asks returns the newest user message as if whoever asked for the compaction had sent it.
+func (c *CompactNow) asks(user *lathe.Message) *lathe.Message {
+	other, info := *user, *user.Info.(*lathe.User)
+	info.By = c.By
+	if !c.Model.IsZero() {
+		info.Model = c.Model
+	}
+	other.Info = &info
+	return &other
+}

@@ -50,7 +50,8 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 	if user == nil {
 		return nil, nil, &lathe.UnknownFailure{Message: "the message that it answers was removed"}
 	}
-	c, failure := r.castFor(user)
+	ctx = askedBy(ctx, user)
+	c, failure := r.castFor(ctx, user)
 	if failure != nil {
 		return nil, nil, failure
 	}
@@ -196,7 +197,7 @@ func (c *compactor) replay(ctx context.Context, before []lathe.Message, info *la
 		return nil, nil, &lathe.UnknownFailure{Message: "compactions are not made again here"}
 	}
 	i := slices.IndexFunc(before, func(m lathe.Message) bool { return m.ID == info.ParentID })
-	agent, model, own := c.summariser()
+	agent, model, own := c.summariser(ctx)
 	if i < 0 || own || prompt.Mark(&before[i]) != nil && prompt.Mark(&before[i]).Overflow || info.Model.Model != model.Ref.Model {
 		return nil, nil, &lathe.UnknownFailure{Message: "the summary was asked for with a transcript of the conversation, which is not stored"}
 	}

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -88,10 +89,10 @@ func sameModel(a, b lathe.ModelRef) bool { return plainModel(a) == plainModel(b)
 
 // answering returns the model that answers where one was asked for, and what it is
 // called. The error is that of the model that was asked for.
-func (t *Turn) answering(asked lathe.ModelRef) (*provider.Model, lathe.ModelRef, error) {
+func (t *Turn) answering(ctx context.Context, asked lathe.ModelRef) (*provider.Model, lathe.ModelRef, error) {
 	var first error
 	for i, ref := range t.StandIns.candidates(asked, t.Now()) {
-		m, err := t.Host.Model(ref)
+		m, err := t.Host.Model(ctx, ref)
 		if err == nil {
 			return m, ref, nil
 		}
@@ -116,7 +117,7 @@ func (t *Turn) replaceable(ref lathe.ModelRef) bool {
 
 // standIn lets another model go on after a step that failed for its provider, and tells
 // the person. It reports whether there is one.
-func (t *Turn) standIn(c cast, failure lathe.Failure) bool {
+func (t *Turn) standIn(ctx context.Context, c cast, failure lathe.Failure) bool {
 	switch f := failure.(type) {
 	case *lathe.AuthFailure:
 	case *lathe.APIFailure:
@@ -130,7 +131,7 @@ func (t *Turn) standIn(c cast, failure lathe.Failure) bool {
 		return false
 	}
 	t.StandIns.fail(c.ref, t.Now())
-	_, next, err := t.answering(c.user.Info.(*lathe.User).Model)
+	_, next, err := t.answering(ctx, c.user.Info.(*lathe.User).Model)
 	if err != nil || sameModel(next, c.ref) {
 		return false
 	}

@@ -38,7 +38,7 @@ func (t *Turn) pendingSubtasks() (*lathe.Message, []*lathe.Subtask) {
 // subtasks runs the subagents that the user asked for, all at once, in an assistant message of its
 // own; no model is asked. Then the loop goes on, so that the model sees the results.
 func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) (stepResult, error) {
-	c, failure := t.castFor(user)
+	c, failure := t.castFor(ctx, user)
 	if failure != nil {
 		return t.failEarly(ctx, user, failure)
 	}

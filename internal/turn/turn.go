@@ -75,8 +75,9 @@ type Agent struct {
 type Host interface {
 	// Agent returns an agent by name.
 	Agent(name string) (Agent, error)
-	// Model returns a model that can be called.
-	Model(ref lathe.ModelRef) (*provider.Model, error)
+	// Model returns a model that can be called, with the keys of the person for whom ctx is
+	// ([people.From]).
+	Model(ctx context.Context, ref lathe.ModelRef) (*provider.Model, error)
 	// System returns the session's system blocks for the agent and model.
 	System(ctx context.Context, a Agent, m *provider.Model, u *lathe.User) ([]string, error)
 	// Tools returns what the agent may use, in a fixed order.
@@ -259,6 +260,7 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		if user == nil {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has no user message", t.Session.ID)
 		}
+		ctx := askedBy(ctx, user)
 		if t.answered(user) && !t.nudges(user) && !t.heldOn(ctx, user) {
 			return Outcome{}, nil
 		}
@@ -285,7 +287,7 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 // round makes room in the window if it is short, and otherwise does a step. If it neither stops nor
 // fails, the loop looks at the history again.
 func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, error) {
-	c, f := t.castFor(user)
+	c, f := t.castFor(ctx, user)
 	if f != nil {
 		return t.failEarly(ctx, user, f)
 	}
@@ -309,7 +311,7 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 		return stepResult{}, nil
 	}
 	res, err := t.step(ctx, c, false)
-	if err == nil && res.failure != nil && t.standIn(c, res.failure) {
+	if err == nil && res.failure != nil && t.standIn(ctx, c, res.failure) {
 		return stepResult{}, nil
 	}
 	if err == nil && res.failure == nil && !res.refused && t.StandIns.back(c.ref, t.Now()) {

@@ -203,7 +203,7 @@ type rig struct {
 }
 
 func (r *rig) Agent(string) (turn.Agent, error) { return r.agent, nil }
-func (r *rig) Model(ref lathe.ModelRef) (*provider.Model, error) {
+func (r *rig) Model(_ context.Context, ref lathe.ModelRef) (*provider.Model, error) {
 	m := &provider.Model{Ref: ref, APIID: "m", LLM: openaichat.New(adapter.Endpoint{BaseURL: r.server.URL + "/v1"})}
 	if r.anthropic {
 		m.LLM = anthropic.New(adapter.Endpoint{BaseURL: r.server.URL + "/v1"})

@@ -29,6 +29,7 @@ import (
 	"lathe/internal/forward"
 	"lathe/internal/instance"
 	"lathe/internal/job"
+	"lathe/internal/keyring"
 	"lathe/internal/llm"
 	"lathe/internal/llm/guide"
 	"lathe/internal/llm/script"
@@ -61,6 +62,7 @@ type App struct {
 	Flags     config.Flags
 	Paths     config.Paths
 	Auth      *auth.Store
+	Keys      *keyring.Ring // of people; nil where they have no names
 	DB        Database
 	Store     *store.Store
 	writer    *commit.Writer
@@ -124,6 +126,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 		return nil, err
 	}
 	a.Store = a.DB.kept
+	a.Keys = newRing(a)
 	a.writer = commit.New(a.Store, a.Bus)
 	if a.Store.ReadOnly() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", console.Clean(paths.Data))
@@ -164,7 +167,7 @@ func (a *App) Kept() session.Kept { return session.Kept{Store: a.Store, Writer: 
 // InstanceOptions is what an instance of any directory is opened with.
 func (a *App) InstanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
-		Paths: a.Paths, Getenv: a.Env.Getenv, Environ: a.Env.Environ, Auth: a.Auth, Catalog: models,
+		Paths: a.Paths, Getenv: a.Env.Getenv, Environ: a.Env.Environ, Auth: a.Auth, Keys: a.Keys, Catalog: models,
 		Log: a.Log, Now: a.Env.Now, Runner: a.Runner, Sandbox: sandboxOptions(a.Env.Getenv), Jobs: a.Jobs, Todos: a.Kept(),
 		Publish:   a.writer.Tell,
 		IDs:       lathe.NewIDs(a.Env.Now, nil),
@@ -305,7 +308,7 @@ func RunDir(paths config.Paths) string { return filepath.Join(paths.Data, "run")
 // ServerOptions are what every server over this engine has.
 func (a *App) ServerOptions(dir string) server.Options {
 	return server.Options{
-		Service: a.Service, Store: a.Store, Bus: a.Bus, Jobs: a.Jobs, Auth: a.Auth, Paths: a.Paths, Catalog: a.models, Refresh: a.refreshCatalog,
+		Service: a.Service, Store: a.Store, Bus: a.Bus, Jobs: a.Jobs, Auth: a.Auth, Keys: a.Keys, Paths: a.Paths, Catalog: a.models, Refresh: a.refreshCatalog,
 		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.others,
 	}
 }

@@ -52,11 +52,14 @@ type Env struct {
 var Secrets = []string{
 	"LATHE_SERVER_PASSWORD", "OPENCODE_SERVER_PASSWORD", "LATHE_SERVER_USERNAME", "OPENCODE_SERVER_USERNAME",
 	"LATHE_AUTH_CONTENT", "OPENCODE_AUTH_CONTENT", "LATHE_CONSOLE_TOKEN", "OPENCODE_CONSOLE_TOKEN",
-	StoreVar,
+	StoreVar, KeysVar,
 }
 
 // StoreVar names the database that several servers share. It may hold a password.
 const StoreVar = "LATHE_STORE"
+
+// KeysVar holds the secrets with which people's own provider keys are sealed, the newest first.
+const KeysVar = "LATHE_KEYS_SECRET"
 
 // HideSecrets hides the process from other programs right away if its environment
 // holds secrets; otherwise it is hidden before the first command.

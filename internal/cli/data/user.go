@@ -45,7 +45,7 @@ Whoever can run these commands can read and write the whole database.`,
   lathe user revoke tok_abc
   lathe audit --person ann`,
 	}
-	cmd.AddCommand(u.add(), u.list(), u.token(), u.revoke(), u.remove(), u.give())
+	cmd.AddCommand(u.add(), u.list(), u.token(), u.revoke(), u.remove(), u.give(), u.key())
 	return cmd
 }
 
@@ -60,6 +60,11 @@ type users struct {
 
 // with runs fn on the store that servers share, and records what was done.
 func (u *users) with(ctx context.Context, what, about string, fn func(s *store.Store) error) error {
+	return u.withApp(ctx, what, about, func(a *app.App) error { return fn(a.Store) })
+}
+
+// withApp is with for what needs more than the store.
+func (u *users) withApp(ctx context.Context, what, about string, fn func(a *app.App) error) error {
 	address, err := app.StoreOf(ctx, u.env, "")
 	if err != nil {
 		return err
@@ -76,7 +81,7 @@ func (u *users) with(ctx context.Context, what, about string, fn func(s *store.S
 	if err != nil {
 		return err
 	}
-	err = fn(a.Store)
+	err = fn(a)
 	if err == nil && what != "" {
 		err = a.Store.Audit.Record(ctx, store.Change{From: here(u.env), What: what, About: about})
 	}

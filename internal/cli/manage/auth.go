@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"lathe"
 	"lathe/internal/api"
@@ -75,7 +74,7 @@ func login(ctx context.Context, env *console.Env, id, method string) (err error)
 	if err := loginByPlugin(ctx, env, in, id, method); !errors.Is(err, errByKey) {
 		return err
 	}
-	key, err := readKey(env, in, id)
+	key, err := face.ReadKey(env, in, id)
 	if err != nil {
 		return err
 	}
@@ -101,35 +100,6 @@ func askProvider(env *console.Env, in *bufio.Reader) (string, error) {
 		return "", console.Usagef("no provider was given")
 	}
 	return auth.ID(strings.TrimSpace(line)), nil
-}
-
-// readKey reads a key without showing it on a terminal.
-func readKey(env *console.Env, in *bufio.Reader, id string) (string, error) {
-	var line string
-	var err error
-	if env.StdinTTY {
-		fmt.Fprintf(env.Stderr, "Key for %s (not shown): ", id)
-		var raw []byte
-		raw, err = term.ReadPassword(int(env.Stdin.Fd()))
-		fmt.Fprintln(env.Stderr)
-		line = string(raw)
-	} else {
-		line, err = in.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the key: %w", err)
-	}
-	key := strings.TrimSpace(line)
-	if key == "" {
-		return "", console.Usagef("no key was given; nothing was stored")
-	}
-	if strings.ContainsAny(key, " \t") || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
-		return "", console.Usagef("that is not a key: it holds spaces or characters that no header can carry; nothing was stored")
-	}
-	return key, nil
 }
 
 // loginWellKnown asks a host how to log in, and runs the command it names once

@@ -23,6 +23,7 @@ type ownPart struct {
 type ownInfo struct {
 	Seq    int64     `json:"seq,omitempty"`
 	Steers bool      `json:"steers,omitempty"`
+	By     string    `json:"by,omitempty"`
 	Limit  string    `json:"limit,omitempty"`
 	Parts  []ownPart `json:"parts,omitempty"`
 }
@@ -37,7 +38,7 @@ func infoBeyond(m *lathe.Message) ownInfo {
 	out := ownInfo{Seq: m.Seq}
 	switch in := m.Info.(type) {
 	case *lathe.User:
-		out.Steers = in.Steers
+		out.Steers, out.By = in.Steers, in.By
 	case *lathe.Assistant:
 		out.Limit = limitOf(in.Error)
 	}
@@ -63,7 +64,7 @@ func (o ownInfo) apply(m *lathe.Message) {
 	m.Seq = o.Seq
 	switch in := m.Info.(type) {
 	case *lathe.User:
-		in.Steers = o.Steers
+		in.Steers, in.By = o.Steers, o.By
 	case *lathe.Assistant:
 		in.Error = withLimit(in.Error, o.Limit)
 	}

@@ -20,7 +20,7 @@ func TestOwnRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "limit") {
 			failure = &lathe.LimitFailure{Limit: "cost", Message: text(t)}
 		}
-		user := lathe.Message{ID: "msg_1", SessionID: "ses_1", Seq: rapid.Int64Range(0, 1<<40).Draw(t, "seq"), Created: when(t), Info: &lathe.User{Agent: text(t), Steers: true}}
+		user := lathe.Message{ID: "msg_1", SessionID: "ses_1", Seq: rapid.Int64Range(0, 1<<40).Draw(t, "seq"), Created: when(t), Info: &lathe.User{Agent: text(t), Steers: true, By: text(t)}}
 		answer := lathe.Message{ID: "msg_2", SessionID: "ses_1", Seq: 9, Created: when(t), Info: &lathe.Assistant{Agent: "a", Cost: money(t), Tokens: tokensOf(t), Error: failure}}
 		for i, b := range bodies(t) {
 			answer.Parts = append(answer.Parts, lathe.Part{ID: "prt_1", SessionID: "ses_1", MessageID: "msg_2", Seq: int64(i), Body: b})

@@ -347,6 +347,7 @@ type userDoc struct {
 	SysBlob *Ref            `json:"systemBlob,omitempty"`
 	Tools   map[string]bool `json:"tools,omitempty"`
 	Steers  bool            `json:"steers,omitempty"`
+	By      string          `json:"by,omitempty"`
 	Summary *summaryDoc     `json:"summary,omitempty"`
 }
 
@@ -387,7 +388,7 @@ type assistantDoc struct {
 func (e *Encoder) Info(info lathe.MessageInfo) (role string, data []byte, err error) {
 	switch m := info.(type) {
 	case *lathe.User:
-		d := userDoc{Agent: m.Agent, Model: modelDoc(m.Model), Tools: m.Tools, Steers: m.Steers}
+		d := userDoc{Agent: m.Agent, Model: modelDoc(m.Model), Tools: m.Tools, Steers: m.Steers, By: m.By}
 		d.System, d.SysBlob = e.text(m.System)
 		if s := m.Summary; s != nil {
 			d.Summary = &summaryDoc{Title: s.Title, Body: s.Body, Diffs: e.diffs(s.Diffs)}
@@ -434,7 +435,7 @@ func (d Decoder) user(doc userDoc) (*lathe.User, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &lathe.User{Agent: doc.Agent, Model: lathe.ModelRef(doc.Model), System: system, Tools: doc.Tools, Steers: doc.Steers}
+	u := &lathe.User{Agent: doc.Agent, Model: lathe.ModelRef(doc.Model), System: system, Tools: doc.Tools, Steers: doc.Steers, By: doc.By}
 	if s := doc.Summary; s != nil {
 		diffs, err := d.diffs(s.Diffs)
 		if err != nil {

@@ -163,7 +163,7 @@ func TestCodecRoundTrip(t *testing.T) {
 		}
 		for _, info := range []lathe.MessageInfo{
 			&lathe.User{
-				Agent: "build", Model: modelRef(t), System: str().Draw(t, "system"), Tools: map[string]bool{"bash": false}, Steers: true,
+				Agent: "build", Model: modelRef(t), System: str().Draw(t, "system"), Tools: map[string]bool{"bash": false}, Steers: true, By: str().Draw(t, "by"),
 				Summary: &lathe.UserSummary{Title: "t", Body: "b", Diffs: []lathe.FileDiff{{File: "f", Before: str().Draw(t, "before"), Additions: 1}}},
 			},
 			&lathe.Assistant{
@@ -202,7 +202,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	for name, n := range map[string]int{
 		"Text": 5, "Reasoning": 3, "File": 4, "FileSource": 8, "ToolCall": 4, "ToolPending": 1, "ToolRunning": 4,
 		"ToolDone": 8, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 3,
-		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 6, "Assistant": 11, "Session": 20,
+		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 7, "Assistant": 11, "Session": 20,
 		"FileDiff": 7,
 	} {
 		want[fmt.Sprintf("lathe.%s has %d fields", name, n)] = true

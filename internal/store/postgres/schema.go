@@ -18,7 +18,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 5
+const schema = 6
 
 // lockSchema is held by whoever makes or changes tables.
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtext(coalesce(current_schema(), '') || '.migrate'))`
