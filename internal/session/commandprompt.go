@@ -67,7 +67,7 @@ func (r *runner) commandAgain(ctx context.Context, m *lathe.Message, run *Run, i
 	if i < 0 || strings.HasPrefix(strings.TrimSpace(all[i].Template), "/") {
 		return run, nil
 	}
-	p, err := commandPrompt(r.inst, all[i], "", in)
+	p, err := commandPrompt(ctx, r.inst, all[i], "", in)
 	if err != nil {
 		return run, err
 	}
