@@ -120,11 +120,13 @@ func (h *hands) busy() (free int, doing []int64) {
 }
 
 // Work that cannot begin, because the database is away or full for instance, is tried again
-// for about ten minutes: it was accepted.
+// for about ten minutes: it was accepted. What fails for a reason that nobody foresaw is tried a few
+// times.
 const (
 	firstPause = 200 * time.Millisecond
 	mostPause  = 10 * time.Second
 	attempts   = 60
+	unforeseen = 5
 )
 
 // attempt does work, again as long as it could not begin. What must not be repeated is done
@@ -134,6 +136,7 @@ func (h *hands) attempt(ctx context.Context, w store.Work) (answer []byte, statu
 	for n := 1; ; n++ {
 		answer, status = h.o.Do(ctx, w)
 		later := status == http.StatusServiceUnavailable || status == http.StatusInsufficientStorage
+		later = later || status == http.StatusInternalServerError && n < unforeseen
 		if !later || w.Once || n == attempts {
 			return answer, status
 		}

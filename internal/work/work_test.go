@@ -83,10 +83,10 @@ func works(l *line, turns int, do func(store.Work) ([]byte, int)) Options {
 }
 
 // What was accepted and cannot begin for now is tried again; what must not be repeated is
-// not, and what is refused is answered so.
+// not, and what is refused is answered so. What fails without a known reason is tried a few times.
 func TestWorkThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}, {N: 2, Once: true}, {N: 3}}}
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}, {N: 2, Once: true}, {N: 3}, {N: 4}, {N: 5}}}
 		var mu sync.Mutex
 		tries := map[int64]int{}
 		ctx, stop := context.WithCancel(t.Context())
@@ -99,6 +99,8 @@ func TestWorkThatCannotBegin(t *testing.T) {
 				switch {
 				case w.N == 3:
 					return []byte("no such agent"), http.StatusBadRequest
+				case w.N == 4, w.N == 5 && tries[5] < 3:
+					return []byte("unforeseen"), http.StatusInternalServerError
 				case tries[w.N] < 4:
 					return []byte("away"), http.StatusServiceUnavailable
 				}
@@ -112,10 +114,10 @@ func TestWorkThatCannotBegin(t *testing.T) {
 		synctest.Wait()
 		stop()
 		ran.Wait()
-		if diff := cmp.Diff(map[int64]string{1: "done.", 2: "away.", 3: "no such agent."}, l.ended); diff != "" {
+		if diff := cmp.Diff(map[int64]string{1: "done.", 2: "away.", 3: "no such agent.", 4: "unforeseen.", 5: "done."}, l.ended); diff != "" {
 			t.Errorf("answered (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(map[int64]int{1: 4, 2: 1, 3: 1}, tries); diff != "" {
+		if diff := cmp.Diff(map[int64]int{1: 4, 2: 1, 3: 1, 4: 5, 5: 4}, tries); diff != "" {
 			t.Errorf("tried (-want +got):\n%s", diff)
 		}
 	})

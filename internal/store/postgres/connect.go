@@ -3,9 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"lathe"
@@ -28,6 +30,7 @@ func (c *core) connect(ctx context.Context, o Options) error {
 	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
 		conf.ConnConfig.RuntimeParams["application_name"] = "lathe"
 	}
+	boundIdle(conf.ConnConfig)
 	if o.Dial != nil {
 		conf.ConnConfig.DialFunc = o.Dial
 	}
@@ -35,6 +38,18 @@ func (c *core) connect(ctx context.Context, o Options) error {
 	c.where = fmt.Sprintf("%s at %s:%d", at.Database, at.Host, at.Port)
 	c.pool, err = pgxpool.NewWithConfig(ctx, conf)
 	return err
+}
+
+// boundIdle has the database end a transaction of a process that says nothing for longer than
+// idleInTx: one that was paused, or whose machine is cut off, may hold what the others wait for,
+// such as the lock of the journal. What the address says counts. A pooler refuses parameters that
+// it does not know, so there it has to be the pooler's own setting.
+func boundIdle(conf *pgx.ConnConfig) {
+	const name = "idle_in_transaction_session_timeout"
+	pooled := conf.DefaultQueryExecMode == pgx.QueryExecModeExec || conf.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol
+	if _, said := conf.RuntimeParams[name]; !said && !pooled {
+		conf.RuntimeParams[name] = strconv.FormatInt(idleInTx.Milliseconds(), 10)
+	}
 }
 
 // Waits between attempts to reach the database.

@@ -29,12 +29,15 @@ const (
 	crashShutdown   = "57P02"
 	cannotConnect   = "57P03"
 	readOnlyNow     = "25006"
+	idleTooLong     = "25P03"
 	wrongPassword   = "28P01"
 	notAllowedIn    = "28000"
 	noDatabase      = "3D000"
 	notPermitted    = "42501"
 	noTable         = "42P01"
 	divisionByZero  = "22012"
+	deadlock        = "40P01"
+	conflict        = "40001" // with another transaction
 )
 
 func state(err error) string {
@@ -49,7 +52,7 @@ func away(err error) bool {
 	switch code := state(err); {
 	case strings.HasPrefix(code, classConnection):
 		return true
-	case code == tooManyConns, code == adminShutdown, code == crashShutdown, code == cannotConnect:
+	case code == tooManyConns, code == adminShutdown, code == crashShutdown, code == cannotConnect, code == idleTooLong:
 		return true
 	case code != "":
 		return false
@@ -89,6 +92,8 @@ func (c *core) explain(err error) error {
 	case code == tooManyConns:
 		return wrapped(lathe.CodeUnavailable, "raise max_connections, lower pool_max_conns in the address, or put a pooler in between",
 			errors.Join(store.ErrAway, err), "the database %s takes no more connections", c.where)
+	case code == deadlock, code == conflict:
+		return wrapped(lathe.CodeUnavailable, "try again", err, "others were changing the same in the database %s", c.where)
 	case away(err):
 		return wrapped(lathe.CodeUnavailable, "start it or check the network, then try again; what was stored before is safe",
 			errors.Join(store.ErrAway, err), "the database %s cannot be reached", c.where)

@@ -66,6 +66,8 @@ const (
 	conns = 8
 	// maxWork bounds a transaction on a connection that does not answer any more.
 	maxWork = time.Minute
+	// idleInTx is how long the database waits for the next statement of a transaction.
+	idleInTx = 5 * time.Second
 )
 
 // DB is an open database: the parts of its [DB.Store]. It is safe for concurrent use.

@@ -65,7 +65,9 @@ func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// indexing takes messages into the index.
+// indexing takes messages into the index. It holds each message, and passes over those that
+// somebody is removing: who removes one waits for what is noted about it here, so nothing here
+// may wait for them.
 type indexing struct{ *tx }
 
 func (tx indexing) index() (done int, err error) {
@@ -76,7 +78,7 @@ func (tx indexing) index() (done int, err error) {
 		todo = append(todo, n)
 		return err
 	}, `SELECT t.message FROM search_todo t JOIN message m ON m.n = t.message WHERE NOT m.open
-		ORDER BY t.message LIMIT $1 FOR UPDATE OF t SKIP LOCKED`, searchBatch)
+		ORDER BY t.message LIMIT $1 FOR UPDATE OF t SKIP LOCKED FOR KEY SHARE OF m SKIP LOCKED`, searchBatch)
 	size := 0
 	for _, n := range todo {
 		if err != nil || size > searchBytes {

@@ -102,3 +102,31 @@ func TestPooler(t *testing.T) {
 		Crash:  crash,
 	})
 }
+
+// A server that was paused in the middle of a commit, or whose network went, holds what every
+// commit needs: the lock that numbers events. The database takes it back, so that the others go on, and
+// what the paused one was about to store is undone.
+func TestPausedServerHoldsNobodyUp(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, paused := open(t, postgres.Options{URL: url + "&idle_in_transaction_session_timeout=300"})
+	_, s := open(t, postgres.Options{URL: url})
+	must(t, s.CreateSession(t.Context(), storetest.Session("ses_1")))
+	fact := []store.Fact{{Event: lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}}}}
+	err := paused.Batch(t.Context(), func(tx store.Tx) error {
+		must(t, tx.SetTodos("ses_1", []lathe.Todo{{ID: "1", Content: "of the paused one"}}))
+		if _, err := tx.(store.Noter).Note(fact); err != nil {
+			return err
+		}
+		return s.Batch(t.Context(), func(tx store.Tx) error { // waits for the lock
+			_, err := tx.(store.Noter).Note(fact)
+			return err
+		})
+	})
+	if !errors.Is(err, store.ErrAway) {
+		t.Errorf("the paused one: %v", err)
+	}
+	todos, err := s.Todos(t.Context(), "ses_1")
+	if err != nil || len(todos) != 0 {
+		t.Errorf("it stored %v, %v", todos, err)
+	}
+}
