@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,7 +38,7 @@ type rig struct {
 	db      *pgtest.Server
 	url     string // of the model
 	workers bool   // servers have no files themselves
-	wired   bool   // there is a wire between the database and each process
+	wired   bool   // there is a wire between the database and each process, and each has a clock
 	files   bool   // sessions are kept in files, for comparison
 
 	procs []*proc // servers first
@@ -51,6 +50,7 @@ type proc struct {
 	name   string
 	worker bool
 	wire   *wire
+	clock  *clock
 	store  string // address of the database; "" for files
 
 	mu      sync.Mutex
@@ -72,7 +72,9 @@ func (r *rig) open(servers, workers int, answer http.HandlerFunc) {
 	r.bin, r.root, r.workers = os.Getenv("LATHE_BIN"), t.TempDir(), workers > 0
 	if r.bin == "" {
 		r.bin = filepath.Join(r.root, "lathe")
-		if out, err := exec.Command("go", "build", "-o", r.bin, "lathe/cmd/lathe").CombinedOutput(); err != nil {
+		if r.wired {
+			buildSkewed(t, r.bin, r.root)
+		} else if out, err := exec.Command("go", "build", "-o", r.bin, "lathe/cmd/lathe").CombinedOutput(); err != nil {
 			t.Fatalf("build: %v %s", err, out)
 		}
 	}
@@ -90,6 +92,7 @@ func (r *rig) open(servers, workers int, answer http.HandlerFunc) {
 		switch {
 		case r.wired:
 			p.wire = newWire(t, r.db.Socket())
+			p.clock = newClock(t, filepath.Join(r.root, p.name+".clock"))
 			p.store = p.wire.url
 		case !r.files:
 			p.store = r.db.URL()
@@ -151,6 +154,9 @@ func (p *proc) start() {
 			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LATHE_HOME=" + home, "LATHE_STORE=" + p.store,
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_DISABLE_LOCAL_MODELS=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC",
 		}
+		if p.clock != nil {
+			cmd.Env = append(cmd.Env, "LATHE_TEST_CLOCK="+p.clock.path)
+		}
 		out, err := cmd.StdoutPipe()
 		must(p.r.t, err)
 		must(p.r.t, cmd.Start())
@@ -186,6 +192,28 @@ func (p *proc) kill() {
 	}
 }
 
+// stop has the process end by itself, as an update of a machine does.
+func (p *proc) stop() {
+	p.mu.Lock()
+	cmd := p.cmd
+	p.cmd, p.address = nil, ""
+	p.mu.Unlock()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	ended := time.AfterFunc(patience, func() {
+		p.r.t.Errorf("%s does not end", p.name)
+		_ = cmd.Process.Kill()
+	})
+	defer ended.Stop()
+	_ = cmd.Wait() // whatever its exit code is
+}
+
+// logs are the files that the process has written about itself.
+func (p *proc) logs() []string {
+	paths, _ := filepath.Glob(filepath.Join(p.r.root, p.name, "state", "log", "*"))
+	more, _ := filepath.Glob(filepath.Join(p.r.root, p.name, "*", "log", "*"))
+	return slices.Compact(slices.Sorted(slices.Values(append(paths, more...))))
+}
+
 // pause stops the process for a while, so that it is taken for dead, and comes back.
 func (p *proc) pause(d time.Duration) {
 	p.mu.Lock()
@@ -194,95 +222,6 @@ func (p *proc) pause(d time.Duration) {
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(d)
 	_ = cmd.Process.Signal(syscall.SIGCONT)
-}
-
-// wire carries the connections of one process to the database.
-type wire struct {
-	url    string
-	socket string
-	listen net.Listener
-
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	held  chan struct{} // closed to let bytes pass again; nil: they pass
-}
-
-func newWire(t testing.TB, socket string) *wire {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	w := &wire{socket: socket, listen: l, conns: map[net.Conn]bool{}, url: fmt.Sprintf("postgres://lathe@%s/postgres?sslmode=disable", l.Addr())}
-	go w.serve()
-	t.Cleanup(func() { _ = l.Close(); w.cut() })
-	return w
-}
-
-func (w *wire) serve() {
-	for {
-		c, err := w.listen.Accept()
-		if err != nil {
-			return
-		}
-		to, err := net.Dial("unix", w.socket)
-		if err != nil {
-			_ = c.Close()
-			continue
-		}
-		w.mu.Lock()
-		w.conns[c], w.conns[to] = true, true
-		w.mu.Unlock()
-		go w.carry(c, to)
-		go w.carry(to, c)
-	}
-}
-
-func (w *wire) carry(from, to net.Conn) {
-	defer func() {
-		_, _ = from.Close(), to.Close()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.conns, from)
-	}()
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buf)
-		w.mu.Lock()
-		held := w.held
-		w.mu.Unlock()
-		if held != nil {
-			<-held
-		}
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// cut closes all connections.
-func (w *wire) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for c := range w.conns {
-		_ = c.Close()
-	}
-}
-
-// hold delays what is sent.
-func (w *wire) hold(d time.Duration) {
-	held := make(chan struct{})
-	w.mu.Lock()
-	w.held = held
-	w.mu.Unlock()
-	time.Sleep(d)
-	w.mu.Lock()
-	w.held = nil
-	w.mu.Unlock()
-	close(held)
 }
 
 // ask makes a request to a server; status 0 means that there was no answer.
@@ -308,77 +247,38 @@ func (p *proc) ask(ctx context.Context, method, path string, body any) (status i
 	return res.StatusCode, out
 }
 
+// askFor is ask of a client that waits for twenty seconds.
+func (p *proc) askFor(method, path string, body any) (status int, out []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return p.ask(ctx, method, path, body)
+}
+
 // insist asks one server after the other until one answers well.
 func (r *rig) insist(random *rand.Rand, method, path string, body any) []byte {
+	out, _ := r.persist(random, method, path, body, func(*proc, int) {})
+	return out
+}
+
+// persist is insist, and tells about each attempt. Unsure says that one before the last may
+// have had an effect, or may still have: a server gave no answer, or could not say.
+func (r *rig) persist(random *rand.Rand, method, path string, body any, tell func(*proc, int)) (out []byte, unsure bool) {
 	var status int
-	var out []byte
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end) && !r.t.Failed(); time.Sleep(50 * time.Millisecond) {
 		up := r.servers()
 		if len(up) == 0 {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		status, out = up[random.IntN(len(up))].ask(ctx, method, path, body)
-		cancel()
+		p := up[random.IntN(len(up))]
+		status, out = p.askFor(method, path, body)
+		tell(p, status)
 		if status/100 == 2 {
-			return out
+			return out, unsure
 		}
+		unsure = unsure || status/100 != 4
 	}
-	r.t.Errorf("%s %s: %d %s", method, path, status, out)
-	return nil
-}
-
-var wanted = regexp.MustCompile(`token (\w+)`)
-
-// asked is what a model is sent.
-type asked struct {
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
-	Tools []any `json:"tools"`
-}
-
-// chunks begins an answer and returns what sends a piece of it.
-func chunks(w http.ResponseWriter) func(delta map[string]any, finish any) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	return func(delta map[string]any, finish any) {
-		raw, err := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
-		if err == nil {
-			fmt.Fprintf(w, "data: %s\n\n", raw)
-			_ = http.NewResponseController(w).Flush()
-		}
+	if !r.t.Failed() {
+		r.t.Errorf("%s %s: %d %s", method, path, status, out)
 	}
-}
-
-// answer is a model: it has the token of the newest prompt written to a file, once, and
-// then says so.
-func answer(w http.ResponseWriter, r *http.Request) {
-	var in asked
-	if json.NewDecoder(r.Body).Decode(&in) != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	token, called := "", false
-	for _, m := range in.Messages {
-		if all := wanted.FindAllStringSubmatch(string(m.Content), -1); m.Role == "user" && len(all) > 0 {
-			token, called = all[len(all)-1][1], false
-		}
-		called = called || m.Role == "tool"
-	}
-	chunk := chunks(w)
-	if called || len(in.Tools) == 0 || token == "" {
-		chunk(map[string]any{"role": "assistant", "content": "done with " + token}, nil)
-		chunk(map[string]any{}, "stop")
-	} else {
-		args, err := json.Marshal(map[string]string{"command": "echo ran >> runs/" + token + "; sleep 0.3", "description": "run"})
-		if err != nil {
-			return
-		}
-		chunk(map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
-			"index": 0, "id": "call_" + token, "type": "function", "function": map[string]any{"name": "bash", "arguments": string(args)},
-		}}}, nil)
-		chunk(map[string]any{}, "tool_calls")
-	}
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	return nil, unsure
 }
