@@ -84,6 +84,7 @@ func TestStoppingWorkerHandsOver(t *testing.T) {
 	answer := front.asks(id)
 	w.await("began")
 	front.call("POST", "/session/"+id+"/prompt_async", promptBody("and this"))
+	hears(t, heard, `"message.part.updated"`, "and this") // the turn has it
 	first.signal(syscall.SIGTERM)
 	waitFor(t, func() bool { return strings.Contains(string(front.call("GET", "/lathe/workers", "")), `"stopping"`) })
 	w.worker("second", store)

@@ -158,6 +158,34 @@ func TestWorkerIsKilled(t *testing.T) {
 	accepted(t, model)
 }
 
+// What was accepted while a turn ran is answered though the turn's worker is killed before it
+// came to that.
+func TestSteeringPromptOutlivesTheWorker(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo once >> runs; touch began; sleep 1000","description":"wait"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Text("both are seen")}},
+	})
+	first := w.worker("first", store)
+	front := w.peer("front", store, "--workers-only")
+	id := front.session(allowBash)
+	heard := front.listen()
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go"))
+	w.await("began")
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("and this too"))
+	hears(t, heard, `"message.part.updated"`, "and this too") // the first worker has it
+	w.worker("second", store)
+	first.kill()
+	hears(t, heard, "both are seen")
+	hears(t, heard, `"session.status"`, id, `"idle"`)
+	if runs, err := os.ReadFile(filepath.Join(w.dir, "runs")); string(runs) != "once\n" {
+		t.Errorf("the command ran: %q, %v", runs, err)
+	}
+	accepted(t, model)
+}
+
 // With "resume": "auto" a turn whose worker is killed goes on with another, on the same
 // files; what was being called is not called again. Where the files differ it does not.
 func TestKilledTurnGoesOn(t *testing.T) {

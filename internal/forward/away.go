@@ -60,6 +60,19 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 	return true, a.f.pass(a.w, a.r, workers[0].Owner)
 }
 
+// steer queues what steers a turn that a worker runs, so that it outlives the worker: sent there
+// at once, it would be stored and left without an answer if the worker ended before the turn did.
+func (a *away) steer(sess lathe.Session, holder store.Owner) (done bool, err error) {
+	if !starts(a.r) || a.f.Here(sess.Directory) {
+		return false, nil
+	}
+	root, workers, err := a.f.o.Store.Queue.Offers(a.r.Context(), sess.Directory)
+	if err != nil || !slices.ContainsFunc(workers, func(w store.Worker) bool { return w.Owner == holder && w.Living }) {
+		return false, err
+	}
+	return true, a.queue(store.Work{Session: sess.ID, Directory: sess.Directory, Root: root})
+}
+
 // Offered reports whether a directory is not here, but with a worker.
 func (f *Forwarder) Offered(ctx context.Context, dir string) bool {
 	if f.Here(dir) {

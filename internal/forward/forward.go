@@ -176,6 +176,9 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir s
 	if err != nil {
 		return true, err
 	}
+	if done, err := (&away{f, w, r, may}).steer(sess, h.Owner); done || err != nil {
+		return true, err
+	}
 	return true, f.pass(w, r, h.Owner)
 }
 

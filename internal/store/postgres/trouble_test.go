@@ -103,30 +103,29 @@ func TestPooler(t *testing.T) {
 	})
 }
 
-// A server that was paused in the middle of a commit, or whose network went, holds what every
-// commit needs: the lock that numbers events. The database takes it back, so that the others go on, and
-// what the paused one was about to store is undone.
+// A server that was paused in the middle of a change, or whose network went, holds what others
+// wait for. The database takes it back, so that they go on, and what the paused one was about to
+// store is undone.
 func TestPausedServerHoldsNobodyUp(t *testing.T) {
 	url := pgtest.Schema(t)
 	_, paused := open(t, postgres.Options{URL: url + "&idle_in_transaction_session_timeout=300"})
 	_, s := open(t, postgres.Options{URL: url})
 	must(t, s.CreateSession(t.Context(), storetest.Session("ses_1")))
-	fact := []store.Fact{{Event: lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}}}}
+	title := func(of string) func(*lathe.Session) error {
+		return func(s *lathe.Session) error { s.Title += of; return nil }
+	}
 	err := paused.Batch(t.Context(), func(tx store.Tx) error {
-		must(t, tx.SetTodos("ses_1", []lathe.Todo{{ID: "1", Content: "of the paused one"}}))
-		if _, err := tx.(store.Noter).Note(fact); err != nil {
+		if _, err := tx.UpdateSession("ses_1", title("paused")); err != nil {
 			return err
 		}
-		return s.Batch(t.Context(), func(tx store.Tx) error { // waits for the lock
-			_, err := tx.(store.Noter).Note(fact)
-			return err
-		})
+		_, err := s.UpdateSession(t.Context(), "ses_1", title("other")) // waits for the row
+		return err
 	})
 	if !errors.Is(err, store.ErrAway) {
 		t.Errorf("the paused one: %v", err)
 	}
-	todos, err := s.Todos(t.Context(), "ses_1")
-	if err != nil || len(todos) != 0 {
-		t.Errorf("it stored %v, %v", todos, err)
+	ses, err := s.Session(t.Context(), "ses_1")
+	if err != nil || !strings.HasSuffix(ses.Title, "other") || strings.Contains(ses.Title, "paused") {
+		t.Errorf("the title is %q, %v", ses.Title, err)
 	}
 }
