@@ -130,13 +130,17 @@ const (
 )
 
 // attempt does work, again as long as it could not begin. What must not be repeated is done
-// once, and nothing is while the worker stops: it waits for another.
+// once. While the worker stops nothing is, and what fails then waits for another worker: it may
+// have failed because this one stops.
 func (h *hands) attempt(ctx context.Context, w store.Work) (answer []byte, status int) {
 	pause := firstPause
 	for n := 1; ; n++ {
 		answer, status = h.o.Do(ctx, w)
 		later := status == http.StatusServiceUnavailable || status == http.StatusInsufficientStorage
 		later = later || status == http.StatusInternalServerError && n < unforeseen
+		if status >= http.StatusBadRequest && !w.Once && h.stops() {
+			return nil, status
+		}
 		if !later || w.Once || n == attempts {
 			return answer, status
 		}
@@ -146,6 +150,16 @@ func (h *hands) attempt(ctx context.Context, w store.Work) (answer []byte, statu
 			return nil, status
 		}
 		pause = min(2*pause, mostPause)
+	}
+}
+
+// stops reports whether the worker is about to end.
+func (h *hands) stops() bool {
+	select {
+	case <-h.stopping:
+		return true
+	default:
+		return false
 	}
 }
 

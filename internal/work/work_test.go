@@ -141,6 +141,27 @@ func TestStoppingLeavesWhatHasNotBegun(t *testing.T) {
 	})
 }
 
+// What fails because the worker stops, whatever it says, is left to another.
+func TestFailingWhileStoppingLeavesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1}, {N: 2, Once: true}}}
+		ctx, stop := context.WithCancel(t.Context())
+		var ran sync.WaitGroup
+		ran.Go(func() {
+			_ = Run(ctx, works(l, 2, func(store.Work) ([]byte, int) {
+				<-ctx.Done()
+				return []byte("aborted"), http.StatusConflict
+			}))
+		})
+		synctest.Wait()
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff(map[int64]string{1: "<", 2: "aborted."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // A worker takes as much as it has hands for, counted by sessions, and goes on when the
 // database comes back.
 func TestHands(t *testing.T) {
