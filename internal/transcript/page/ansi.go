@@ -16,17 +16,17 @@ const maxColours = 4000
 func console(out string) string {
 	runs := printable.Runs(strings.Trim(out, "\n"), printable.Options{Return: printable.RewriteLine})
 	var b strings.Builder
-	open := ""
+	open, decorated := "", false // the class of the span that is open
 	for _, r := range runs {
 		class := classes(r.Look)
 		if len(runs) > maxColours {
 			class = ""
-		} else if strings.TrimSpace(r.Text) == "" && !inverted(r.Look) && !strings.HasSuffix(open, "v") {
+		} else if strings.TrimSpace(r.Text) == "" && !showsBlanks(r.Look) && !decorated {
 			class = open // blanks have no colour
 		}
 		if class != open {
 			b.WriteString(ended(open))
-			if open = class; class != "" {
+			if open, decorated = class, showsBlanks(r.Look); class != "" {
 				b.WriteString(`<span class="` + class + `">`)
 			}
 		}
@@ -45,6 +45,9 @@ func ended(class string) string {
 // inverted reports whether text is shown in the colour of the page on its own colour, which
 // can be read as well as the colour on the page.
 func inverted(l printable.Look) bool { return l.Reverse != (l.BG.Basic() != 0) }
+
+// showsBlanks reports whether blanks can be seen in a look.
+func showsBlanks(l printable.Look) bool { return inverted(l) || l.Underline || l.Strike }
 
 // classes returns the classes of a look: the nearest of six colours, which can be read on a light
 // and on a dark page, and how it is set.

@@ -122,8 +122,8 @@ func (c call) notes() []string {
 	} else if n, ok := lathe.MetaInt(c.meta["count"]); ok {
 		out = append(out, fmt.Sprintf("%d found", n))
 	}
-	if c.tool == "read" && !c.failed && c.output != "" {
-		out = append(out, plural(strings.Count(strings.TrimRight(c.output, "\n"), "\n")+1, "line"))
+	if n := c.linesRead(); n > 0 {
+		out = append(out, plural(n, "line"))
 	}
 	if c.failed {
 		out = append(out, "failed")
@@ -132,6 +132,22 @@ func (c call) notes() []string {
 		out = append(out, duration(c.took))
 	}
 	return out
+}
+
+// linesRead returns how many lines of a file were read; 0 for a directory, a picture or nothing.
+func (c call) linesRead() int {
+	shown, _ := c.meta["display"].(map[string]any)
+	from, begins := lathe.MetaInt(shown["lineStart"])
+	till, ends := lathe.MetaInt(shown["lineEnd"])
+	switch {
+	case c.tool != "read" || c.failed || strings.HasSuffix(c.output, " read successfully"): // a picture
+		return 0
+	case begins && ends:
+		return max(0, till-from+1)
+	case shown == nil && c.output != "": // from another program, or an earlier version
+		return strings.Count(strings.TrimRight(c.output, "\n"), "\n") + 1
+	}
+	return 0
 }
 
 func (c call) diff() string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/markup"
+	"lathe/internal/mermaid"
 	"lathe/internal/printable"
 )
 
@@ -171,6 +172,11 @@ func (w *writer) indented(src []string) int {
 }
 
 func (w *writer) code(lang string, body []string) {
+	if lang == "mermaid" {
+		if drawn, ok := mermaid.Lines(body, false); ok {
+			lang, body = "", drawn
+		}
+	}
 	w.put("<pre><code>")
 	if lang == "diff" || lang == "patch" {
 		for _, l := range body {

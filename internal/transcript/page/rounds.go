@@ -180,7 +180,7 @@ func (p *page) prompt(m lathe.Message) {
 		switch b := part.Body.(type) {
 		case *lathe.Text:
 			if shows(part) {
-				p.put(text(strings.Trim(b.Text, "\n")), "\n")
+				p.put("<p class=say>", text(strings.Trim(b.Text, "\n")), "</p>\n")
 			}
 		default:
 			if shows(part) {

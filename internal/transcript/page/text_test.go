@@ -31,7 +31,9 @@ func TestMarkdown(t *testing.T) {
 		"[a](https://x.example/?q=1&r=2)":     `<p><a href="https://x.example/?q=1&amp;r=2" rel="noopener noreferrer nofollow">a</a></p>` + "\n",
 		"[a](main.go:12) ![p](https://x.y/z)": `<p>a (main.go:12) <a href="https://x.y/z" rel="noopener noreferrer nofollow">p</a></p>` + "\n",
 		"<b>x</b>":                            "<p>&lt;b&gt;x&lt;/b&gt;</p>\n",
-		"$e^{i\\pi}$ **中文**":                  "<p><em>e^(iπ)</em> <strong>中文</strong></p>\n",
+		"```mermaid\ngraph TD\nA[Go] --> B[\"x < y\"]\n```": "<pre><code>Go\n└─▶ x &lt; y</code></pre>\n",
+		"```mermaid\ngitGraph <b>\n```":                     "<pre><code>gitGraph &lt;b&gt;</code></pre>\n",
+		"$e^{i\\pi}$ **中文**":                                "<p><em>e^(iπ)</em> <strong>中文</strong></p>\n",
 	} {
 		if diff := cmp.Diff(want, markdown(src)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", src, diff)
@@ -39,20 +41,39 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+func TestLinesRead(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		call call
+		want int
+	}{
+		{"part of a file", call{tool: "read", output: "9: a\n\n(more)", meta: map[string]any{"display": map[string]any{"lineStart": 9.0, "lineEnd": 12.0}}}, 4},
+		{"an earlier version's", call{tool: "read", output: "a\nb\n"}, 2},
+		{"a picture", call{tool: "read", output: "Image read successfully"}, 0},
+		{"a directory", call{tool: "read", output: "a/", meta: map[string]any{"display": map[string]any{"totalEntries": 1.0}}}, 0},
+		{"no read", call{tool: "bash", output: "a"}, 0},
+	} {
+		if got := test.call.linesRead(); got != test.want {
+			t.Errorf("%s: %d lines, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 func TestConsole(t *testing.T) {
 	for out, want := range map[string]string{
-		"plain <b>":                                      "plain &lt;b&gt;",
-		"\x1b[1;32mok\x1b[0m done":                       `<span class="a2 h">ok</span> done`,
-		"\x1b[31mred\ngoes on\x1b[39m\n":                 "<span class=\"a1\">red\ngoes on</span>",
-		"10%\r50%\r100%\ndone\r\n":                       "100%\ndone",
-		"\x1b[33mwait\r\x1b[2Kover\x1b[m":                `<span class="a3">over</span>`,
-		"\x1b[38;5;196mx\x1b[38;2;0;0;250my":             `<span class="a1">x</span><span class="a4">y</span>`,
-		"\x1b[38;5;244mgrey\x1b[48;2;9;9;9m still":       `<span class="d">grey still</span>`,
-		"\x1b]0;title\aa\x1b[2Jb\x1b[?25lc":              "abc",
-		"\x1b[91;3;4mx\x1b[22;23;24m":                    `<span class="a1 it ul">x</span>`,
-		"\x1b[30;42m PASS \x1b[m \x1b[7;31mbad\x1b[27m.": `<span class="a2 v"> PASS </span> <span class="a1 v">bad</span><span class="a1">.</span>`,
-		"\x1b[37;40mblack on black\x1b[9mx":              `black on black<span class="st">x</span>`,
-		"\x1b]8;;javascript:x\x1b\\y\x1b]8;;\x1b\\":      "y",
+		"plain <b>":                                          "plain &lt;b&gt;",
+		"\x1b[1;32mok\x1b[0m done":                           `<span class="a2 h">ok</span> done`,
+		"\x1b[31mred\ngoes on\x1b[39m\n":                     "<span class=\"a1\">red\ngoes on</span>",
+		"10%\r50%\r100%\ndone\r\n":                           "100%\ndone",
+		"\x1b[33mwait\r\x1b[2Kover\x1b[m":                    `<span class="a3">over</span>`,
+		"\x1b[38;5;196mx\x1b[38;2;0;0;250my":                 `<span class="a1">x</span><span class="a4">y</span>`,
+		"\x1b[38;5;244mgrey\x1b[48;2;9;9;9m still":           `<span class="d">grey still</span>`,
+		"\x1b]0;title\aa\x1b[2Jb\x1b[?25lc":                  "abc",
+		"\x1b[91;3;4mx\x1b[22;23;24m":                        `<span class="a1 it ul">x</span>`,
+		"\x1b[30;42m PASS \x1b[m \x1b[7;31mbad\x1b[27m.":     `<span class="a2 v"> PASS </span> <span class="a1 v">bad</span><span class="a1">.</span>`,
+		"\x1b[37;40mblack on black\x1b[9mx":                  `black on black<span class="st">x</span>`,
+		"\x1b[4munder\x1b[24m \x1b[9mgone\x1b[29m \x1b[31mr": `<span class="ul">under</span> <span class="st">gone</span> <span class="a1">r</span>`,
+		"\x1b]8;;javascript:x\x1b\\y\x1b]8;;\x1b\\":          "y",
 		"\x1b[":                        "",
 		"\x1b[999999999999999999999mx": "x",
 	} {
