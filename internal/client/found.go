@@ -8,9 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	"lathe/internal/order"
 )
 
 // Running is a server of the same user on this machine, as it made itself known
@@ -77,7 +78,7 @@ func Find(ctx context.Context, dir string) ([]Running, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Running) int { return b.Started.Compare(a.Started) })
+	order.Stable(out, func(a, b Running) int { return b.Started.Compare(a.Started) })
 	return out, nil
 }
 

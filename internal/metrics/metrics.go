@@ -21,6 +21,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/order"
 )
 
 // mostValues bounds the values of a label.
@@ -276,7 +277,7 @@ func (r *Recorder) WriteTo(ctx context.Context, w io.Writer) error {
 		r.counters[name].write(out, name)
 	}
 	r.mu.Unlock()
-	slices.SortFunc(more, func(a, b Figure) int { return strings.Compare(a.Name, b.Name) })
+	order.Stable(more, func(a, b Figure) int { return strings.Compare(a.Name, b.Name) })
 	for _, f := range more {
 		fmt.Fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", f.Name, f.Help, f.Name, f.Name, number(f.Value))
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"lathe/internal/order"
 )
 
 // Checkouts below the project (a clone that a command made, a vendored one) have hooks and
@@ -172,7 +174,7 @@ func (n *nested) check() (refused []Refusal) {
 		}
 	}
 	clear(n.noted)
-	slices.SortFunc(refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })
+	order.Stable(refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(refused, func(a, b Refusal) bool { return a.Path == b.Path })
 }
 

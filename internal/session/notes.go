@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/commit"
+	"lathe/internal/order"
 	"lathe/internal/printable"
 	"lathe/internal/store"
 )
@@ -89,7 +91,7 @@ func (d *notesDoc) change(in api.NotesChange) {
 		one := *m
 		one.Text = printable.Shorten(strings.TrimSpace(one.Text), maxBookmarkText)
 		d.Bookmarks = append(d.Bookmarks, one)
-		slices.SortStableFunc(d.Bookmarks, func(a, b api.Bookmark) int { return int(a.Created - b.Created) })
+		order.Stable(d.Bookmarks, func(a, b api.Bookmark) int { return cmp.Compare(a.Created, b.Created) })
 		d.Bookmarks = d.Bookmarks[max(0, len(d.Bookmarks)-maxBookmarks):]
 	}
 	for _, name := range slices.Concat(in.Unlook, in.Look) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lathe/internal/order"
 	"lathe/internal/store"
 )
 
@@ -186,7 +188,7 @@ func (tx *tx) taking(choose string, args ...any) (all []store.Work, err error) {
 		return err
 	}, `UPDATE work SET taker = $1, name = $2, taken = clock_timestamp() WHERE n IN (`+choose+`)
 		RETURNING n, session, directory, root, person, body, once, added, taken`, args...)
-	slices.SortFunc(all, func(a, b store.Work) int { return int(a.N - b.N) })
+	order.Stable(all, func(a, b store.Work) int { return cmp.Compare(a.N, b.N) })
 	return all, err
 }
 
