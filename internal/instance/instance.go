@@ -71,6 +71,7 @@ type Instance struct {
 	closing  []func()
 	trees    *snapshots
 	ways     *serverWays
+	programs serverPrograms
 }
 
 // Shell is how commands run in a directory.
@@ -207,7 +208,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		return nil, err
 	}
 	inst.Models = newModels(models, newOwnModels(o.Keys, providers))
-	inst.StandIns = inst.standIns()
+	inst.StandIns = inst.Models.standIns(inst.Config)
 	inst.equip(ctx, o)
 	if err := inst.connectServers(o); err != nil {
 		return nil, err

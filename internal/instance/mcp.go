@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/config"
 	"lathe/internal/mcp"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
@@ -28,45 +29,66 @@ var serverEnv = []string{
 	"SYSTEMROOT", "SystemRoot", "SYSTEMDRIVE", "SystemDrive", "COMSPEC", "ComSpec", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "ProgramFiles", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "WINDIR", "windir",
 }
 
-// serverEnvironment returns what local servers start with: those variables of the
-// person's, and those named in keep_env, without the keys of providers.
-func (i *Instance) serverEnvironment() []string {
-	return slices.DeleteFunc(slices.Clone(i.Shell.Env), func(kv string) bool {
+// serverPrograms opens the programs of local MCP servers, and says how they are confined.
+type serverPrograms struct {
+	config      *config.Config
+	confinement *Confinement
+	ways        *serverWays
+}
+
+// environment returns what the programs start with: those variables of the person's, and
+// those named in keep_env, without the keys of providers.
+func (p serverPrograms) environment(commands []string) []string {
+	return slices.DeleteFunc(slices.Clone(commands), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !shell.Named(name, serverEnv) && !shell.Named(name, i.Config.KeepEnv)
+		return !shell.Named(name, serverEnv) && !shell.Named(name, p.config.KeepEnv)
 	})
+}
+
+// unconfined reports whether the program of a server may use the whole machine.
+func (p serverPrograms) unconfined(server string) bool {
+	return p.confinement.Off() || p.config.Unconfined(server)
+}
+
+// launch opens the program of a server: with the whole machine, or with hosts by rule, if
+// the person says so.
+func (p serverPrograms) launch(server string, program shell.Program) (*shell.Service, error) {
+	reach := p.config.ServerNetwork(server)
+	switch {
+	case p.unconfined(server):
+		program.Kind = shell.KindFreeMCP
+	case reach.Set && !reach.Machine:
+		program.Kind = shell.KindGuardedMCP
+	}
+	return p.ways.open(program, server, reach.Hosts)
+}
+
+// describe says in words how the servers are doing.
+func (p serverPrograms) describe(all []mcp.Status) []api.Configured {
+	out := []api.Configured{}
+	for _, s := range all {
+		kind := "local"
+		if s.Remote {
+			kind = "remote"
+		}
+		out = append(out, api.Configured{Name: s.Name, Kind: kind, State: join(serverWords(s), p.ways.words(shell.KindGuardedMCP, s.Name))})
+	}
+	return out
 }
 
 // connectServers makes the MCP servers. They cost nothing until they are needed.
 func (i *Instance) connectServers(o Options) error {
 	i.Imports = &Imports{i.place, o.Getenv}
+	i.programs = serverPrograms{i.Config, i.Confinement, i.ways}
 	i.MCP = mcp.New(mcp.Options{
 		Dir: i.Root.Dir, Servers: i.Imports.servers(), Mode: cmp.Or(i.Config.MCPTools, "auto"),
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: i.Shell.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
+		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.programs.environment(i.Shell.Env), Open: i.Shell.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
 		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},
-		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.unconfined, Launch: i.launch, Host: servedBy{i},
+		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.programs.unconfined, Launch: i.programs.launch, Host: servedBy{i},
 	})
 	i.Commands.servers = i.MCP
 	return i.Parts.Add(i.MCP)
-}
-
-// unconfined reports whether the program of a server may use the whole machine.
-func (i *Instance) unconfined(server string) bool {
-	return i.Confinement.Off() || i.Config.Unconfined(server)
-}
-
-// launch opens the program of a server: with the whole machine, or with hosts by rule, if
-// the person says so.
-func (i *Instance) launch(server string, p shell.Program) (*shell.Service, error) {
-	reach := i.Config.ServerNetwork(server)
-	switch {
-	case i.unconfined(server):
-		p.Kind = shell.KindFreeMCP
-	case reach.Set && !reach.Machine:
-		p.Kind = shell.KindGuardedMCP
-	}
-	return i.ways.open(p, server, reach.Hosts)
 }
 
 // Servers returns the servers of the directory. It starts those that should not wait
@@ -98,19 +120,6 @@ func (h servedBy) Questions(ctx context.Context, call *tool.Call, list []lathe.Q
 // Sample has the model of a session answer a server.
 func (h servedBy) Sample(ctx context.Context, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error) {
 	return h.i.sessions.Sample(ctx, h.i, call, in)
-}
-
-// configuredServers describes the servers in words.
-func (i *Instance) configuredServers() []api.Configured {
-	out := []api.Configured{}
-	for _, s := range i.MCP.List() {
-		kind := "local"
-		if s.Remote {
-			kind = "remote"
-		}
-		out = append(out, api.Configured{Name: s.Name, Kind: kind, State: join(serverWords(s), i.ways.words(shell.KindGuardedMCP, s.Name))})
-	}
-	return out
 }
 
 // join puts a comma between two texts that are there.

@@ -15,7 +15,7 @@ func (i *Instance) Setup() api.Setup {
 		Version: lathe.Version, MCP: []api.Configured{}, LSP: []api.Configured{}, Formatters: []api.Configured{},
 		Skills: []api.Skill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
 	}
-	out.MCP = i.configuredServers()
+	out.MCP = i.programs.describe(i.MCP.List())
 	out.LSP, out.Formatters = i.Languages.Configured(i.Root.Dir)
 	skills, _ := i.Skills.All()
 	for _, s := range skills {

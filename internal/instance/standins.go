@@ -7,12 +7,12 @@ import (
 
 // standIns returns the models that the configuration names as a fallback; nil where it
 // names none.
-func (i *Instance) standIns() *turn.StandIns {
+func (m *Models) standIns(conf *config.Config) *turn.StandIns {
 	var out turn.StandIns
-	for _, name := range i.Config.Fallback {
-		ref, err := i.Models.ParseRef(name)
+	for _, name := range conf.Fallback {
+		ref, err := m.ParseRef(name)
 		if err != nil {
-			i.Config.Warnings = append(i.Config.Warnings, config.Issue{Path: "fallback", Msg: `"fallback": ` + err.Error()})
+			conf.Warnings = append(conf.Warnings, config.Issue{Path: "fallback", Msg: `"fallback": ` + err.Error()})
 			continue
 		}
 		out.Models = append(out.Models, ref)

@@ -136,26 +136,6 @@ func (h *host) mode(ctx context.Context) lathe.ApprovalMode {
 	return mode
 }
 
-// planOnly reports whether the session refuses every change. One whose mode cannot be read is
-// not said to: see [host.mode].
-func (r *runner) planOnly(ctx context.Context) bool {
-	mode, err := r.s.Modes.Of(ctx, r.current().ID)
-	return err == nil && mode == lathe.PlanOnly
-}
-
-// modeNews returns what the model has to be told of the mode while it works, or "". It looks at
-// what is known without reading the store: the call that has just ended was judged by it.
-func (r *runner) modeNews() string {
-	m := r.s.Modes
-	m.mu.Lock()
-	mode := m.known[r.current().ID]
-	m.mu.Unlock()
-	if mode == "" {
-		return "" // a subagent, which was told with its prompt
-	}
-	return r.window.PlanOnlyNews(mode == lathe.PlanOnly)
-}
-
 // boundBy returns the rules of a run within its mode of approval.
 func boundBy(p permission.Policy, mode lathe.ApprovalMode, inst *instance.Instance) permission.Policy {
 	return p.Bound(mode, inst.Agents.Paths())

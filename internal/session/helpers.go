@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"lathe"
-	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -208,51 +207,6 @@ func (h *helpers) nothingUntold(id lathe.SessionID) (known bool) {
 	known = h.looked[id]
 	h.looked[id] = true
 	return known
-}
-
-// helperNews returns what the model of a session has to be told of helpers that ended
-// without a report: they were stopped, or lathe ended before them.
-func (r *runner) helperNews(ctx context.Context) (notes []string) {
-	h := &r.s.helpers
-	if h.nothingUntold(r.current().ID) {
-		return nil
-	}
-	children, err := r.s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: r.current().ID})
-	if err != nil {
-		r.s.opts.Log.Warn("what became of subagents is not known", "session", r.current().ID, "err", err)
-		return nil
-	}
-	for _, c := range children {
-		if c.Helper == nil || !c.Helper.Untold || h.runs(c.ID) || r.s.owed.heldElsewhere(ctx, c.ID) != nil {
-			continue
-		}
-		text, why := r.s.lastOf(ctx, c.ID)
-		notes = append(notes, helperReport(c, text, why, ""))
-		r.s.markTold(ctx, c.ID)
-	}
-	return notes
-}
-
-// lastOf returns what a subagent said last, and why it did not finish, if it did not.
-func (s *Service) lastOf(ctx context.Context, id lathe.SessionID) (text, failure string) {
-	all, err := s.Messages(ctx, id, 1)
-	if err != nil || len(all) == 0 {
-		return "", "It was interrupted before it began."
-	}
-	const again = " To have it go on, call the task tool with its id as task_id."
-	a, ok := all[0].Info.(*lathe.Assistant)
-	switch {
-	case !ok:
-		return "", "It was interrupted before it answered." + again
-	case a.Error != nil:
-		failure = a.Error.Error() + again
-	case a.Completed.IsZero() || a.Finish == lathe.FinishToolCalls:
-		failure = "It was interrupted." + again
-	}
-	if text = lastText(&all[0]); text != "" && failure != "" {
-		failure += "\n\nThe last it said:\n" + text
-	}
-	return text, failure
 }
 
 // markTold notes that the calling session knows how a helper ended.

@@ -73,7 +73,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		kept = append(kept, t)
 	}
 	bounded := boundBy(policy, mode, h.inst) // which tools are offered stays the same in all modes
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: bounded, Reading: h.inst.Readable.By(bounded), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: bounded, Reading: h.inst.Readable.By(bounded), Cut: h.news.after(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
 	h.toolsets[key] = set
 	return set
 }

@@ -39,6 +39,7 @@ type runner struct {
 	earlier earlier
 	changes *undo.Changes // of files
 	window  *window.Window
+	news    news
 	asked   *asked // the compaction that the next turn begins with; guarded by mu
 	goingOn bool   // with what another server left; guarded by mu
 }
@@ -51,6 +52,7 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r.titles = namer{s: s, inst: inst, current: r.current}
 	r.earlier = earlier{inst: inst}
 	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
+	r.news = news{s: s, inst: inst, window: r.window, current: r.current}
 	r.changes = undo.New(undo.Options{
 		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
 		Jobs: s.opts.Jobs, Now: s.opts.Now,

@@ -95,17 +95,17 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 	if p.Parts != nil { // otherwise no client sent it
 		alone = new(nobody(r.current().Rules, p.Rules))
 	}
-	notes, before := r.window.Reminders(ctx, agent, alone, r.planOnly(ctx))
+	notes, before := r.window.Reminders(ctx, agent, alone, r.news.planOnly(ctx))
 	if told := p.Limits.Told(); told != "" && r.current().ParentID == "" {
 		notes = append(notes, prompt.Reminder(told))
 	}
 	if r.s.opts.Jobs != nil {
 		r.s.opts.Jobs.Recall(r.current().ID)
 	}
-	if news := r.jobNews(); news != "" {
-		notes = append(notes, news)
+	if told := r.news.jobs(); told != "" {
+		notes = append(notes, told)
 	}
-	notes = append(notes, r.helperNews(ctx)...)
+	notes = append(notes, r.news.helpers(ctx)...)
 	return append(notes, planNotes(r.inst, *r.current(), before, agent, alone != nil && *alone)...)
 }
 
