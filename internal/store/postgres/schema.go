@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,38 +21,58 @@ var migrations embed.FS
 // schema is the version that the newest migration leads to.
 const schema = 6
 
+// oldest is the schema of the oldest programs that work on tables of this one. They do, as
+// long as migrations only add what those programs need not know of; one that takes something
+// away comes a release later, and raises this.
+const oldest = 5
+
 // lockSchema is held by whoever makes or changes tables.
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtext(coalesce(current_schema(), '') || '.migrate'))`
 
-// upgrade brings the tables up to date. The usual case is one query.
+// upgrade brings the tables up to date, or finds that they are fit for this program. The
+// usual case is one query.
 func (c *core) upgrade(ctx context.Context) error {
 	v, err := c.version(ctx)
+	if err == nil && v < schema {
+		v, err = c.upgradeAlone(ctx, v)
+	}
 	if err != nil || v == schema {
 		return err
 	}
-	if v > schema {
-		return lathe.Errorf(lathe.CodeInvalid, "update lathe, or name another database; nothing was touched",
-			"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d", c.where, v, lathe.Version, schema)
+	from, err := c.oldest(ctx, v)
+	switch {
+	case err != nil:
+		return err
+	case from > 0 && from <= schema:
+		c.log.Info("the database was migrated by a newer lathe, which this one works with", "schema", v, "known", schema)
+		return nil
 	}
+	return lathe.Errorf(lathe.CodeInvalid, "update lathe, or name another database; nothing was touched",
+		"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d", c.where, v, lathe.Version, schema)
+}
+
+// upgradeAlone migrates while no other server does, unless one has, and returns the schema
+// then.
+func (c *core) upgradeAlone(ctx context.Context, v int64) (int64, error) {
 	// Other servers wait for the lock, which ends with its transaction.
 	b, err := c.begin(ctx)
 	if err != nil {
-		return err
+		return v, err
 	}
 	defer b.rollback(context.WithoutCancel(ctx))
 	if _, err := b.conn.Exec(ctx, lockSchema); err != nil {
-		return fmt.Errorf("lock the database %s for migration: %w", c.where, err)
+		return v, fmt.Errorf("lock the database %s for migration: %w", c.where, err)
 	}
-	if v, err = b.version(ctx); err != nil || v >= schema { // another server was first
-		return err
+	if v, err = b.version(ctx); err != nil || v >= schema {
+		return v, err
 	}
 	if err := c.migrate(ctx, b.conn.Conn().PgConn(), v); err != nil {
-		return err
+		return v, err
 	}
 	if _, err := b.conn.Exec(ctx, "COMMIT"); err != nil {
-		return fmt.Errorf("migrate the database %s to schema %d: %w", c.where, schema, err)
+		return v, fmt.Errorf("migrate the database %s to schema %d: %w", c.where, schema, err)
 	}
-	return nil
+	return schema, nil
 }
 
 // version returns the schema of the tables, 0 if there are none.
@@ -64,6 +85,18 @@ func (c *core) version(ctx context.Context) (v int64, err error) {
 	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fmt.Errorf("read the schema of the database %s: %w", c.where, err)
+	}
+	return v, nil
+}
+
+// oldest returns the schema of the oldest programs that work on tables of schema of; 0 if it is
+// not said.
+func (c *core) oldest(ctx context.Context, of int64) (v int64, err error) {
+	err = c.retry(ctx, func(ctx context.Context) error {
+		return c.pool.QueryRow(ctx, `SELECT coalesce(substring(obj_description('goose_db_version'::regclass, 'pg_class') FROM 'schema ' || $1::text || ', for programs from ([0-9]+)')::bigint, 0)`, strconv.FormatInt(of, 10)).Scan(&v)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read which programs the database %s is for: %w", c.where, err)
 	}
 	return v, nil
 }
@@ -102,6 +135,10 @@ func (c *core) migrate(ctx context.Context, conn *pgconn.PgConn, v int64) error 
 		if _, err := conn.Exec(ctx, versionTable+step.SQL+noted).ReadAll(); err != nil {
 			return fmt.Errorf("migrate the database %s to schema %d: %w", c.where, step.Version, err)
 		}
+	}
+	said := fmt.Sprintf("COMMENT ON TABLE goose_db_version IS 'lathe with schema %d, for programs from %d'", schema, oldest)
+	if _, err := conn.Exec(ctx, said).ReadAll(); err != nil {
+		return fmt.Errorf("note the schema of the database %s: %w", c.where, err)
 	}
 	return nil
 }
