@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -32,6 +33,13 @@ func TestMetrics(t *testing.T) {
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if installed(t, "promtool") {
+		cmd := exec.Command("promtool", "check", "metrics")
+		cmd.Stdin = strings.NewReader(text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("Prometheus finds fault: %v\n%s", err, out)
 		}
 	}
 	if text := string(b.call("GET", "/metrics", "")); !strings.Contains(text, "\nlathe_turns_total 0\n") {

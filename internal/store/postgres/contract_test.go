@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/postgres/pgtest"
@@ -26,13 +28,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestContract tests what every store has to do.
+// TestContract tests what every store has to do, as a managed database is used: by the owner
+// of one database, without superuser and without any extension.
 func TestContract(t *testing.T) {
-	pgtest.Shared(t) // or skip
-	var last schema  // where the store under test is
+	conn, err := pgx.Connect(t.Context(), pgtest.PlainOwner(t))
+	must(t, err)
+	var super string
+	var extensions int
+	must(t, conn.QueryRow(t.Context(), `SELECT current_setting('is_superuser'), (SELECT count(*) FROM pg_extension WHERE extname <> 'plpgsql')`).Scan(&super, &extensions))
+	must(t, conn.Close(t.Context()))
+	if super != "off" || extensions != 0 {
+		t.Errorf("superuser %s, %d extensions", super, extensions)
+	}
+	var last schema // where the store under test is
 	storetest.Run(t, storetest.Under{
 		New: func(t testing.TB) storetest.Place {
-			last = schema(pgtest.Schema(t))
+			last = schema(pgtest.PlainOwner(t))
 			return last
 		},
 		Living: func(t testing.TB) (store.Owner, func()) { return living(t, last) },

@@ -24,6 +24,7 @@ var (
 const (
 	classConnection = "08"
 	diskFull        = "53100"
+	internalError   = "XX000"
 	tooManyConns    = "53300"
 	adminShutdown   = "57P01"
 	crashShutdown   = "57P02"
@@ -69,13 +70,20 @@ func away(err error) bool {
 		errors.Is(err, net.ErrClosed) || pgconn.Timeout(err) || strings.Contains(err.Error(), "conn closed")
 }
 
+// cannotGrow reports whether a table cannot have another page. Newer versions of PostgreSQL have no
+// code of their own for that unless the disk is full; a limit on the size of files is no less.
+func cannotGrow(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == internalError && (e.Routine == "mdextend" || e.Routine == "mdzeroextend")
+}
+
 // explain turns an error of the database into one that says what to do.
 func (c *core) explain(err error) error {
 	if err == nil || lathe.CodeOf(err) != lathe.CodeInternal {
 		return err
 	}
 	switch code := state(err); {
-	case code == diskFull, errors.Is(err, syscall.ENOSPC):
+	case code == diskFull, cannotGrow(err), errors.Is(err, syscall.ENOSPC):
 		return wrapped(lathe.CodeFull, "free some space on the database server, then try again; what was stored before is safe",
 			errors.Join(store.ErrFull, err), "no space left in the database %s", c.where)
 	case code == readOnlyNow, errors.Is(err, syscall.EROFS):

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,13 +22,14 @@ import (
 
 // Server is a running PostgreSQL.
 type Server struct {
-	dir  string // with data and socket
-	bin  string
-	user *identity // whom it runs as; nil: as this process
-	from *Server   // whose replica it is; nil: of none
-	proc *exec.Cmd
-	most int       // size of the largest file that it may write, in blocks of 512 bytes; 0: any
-	life io.Closer // what a janitor waits for to end the server and remove the directory
+	dir   string // with data and socket
+	bin   string
+	user  *identity // whom it runs as; nil: as this process
+	from  *Server   // whose replica it is; nil: of none
+	proc  *exec.Cmd
+	most  int       // size of the largest file that it may write, in blocks of 512 bytes; 0: any
+	plain bool      // PlainOwner has made its role
+	life  io.Closer // what a janitor waits for to end the server and remove the directory
 }
 
 // shared is the server of a test binary.
@@ -105,9 +107,31 @@ func StartFull(t testing.TB) *Server {
 	return s
 }
 
+// PlainOwner returns the address of a new, empty schema in a database whose owner may do
+// nothing else: no superuser, no other database, no extension.
+func PlainOwner(t testing.TB) string {
+	t.Helper()
+	s := Shared(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if !s.plain {
+		s.Exec(t, "CREATE ROLE plain LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE", "CREATE DATABASE plain OWNER plain", "REVOKE ALL ON DATABASE plain FROM PUBLIC")
+		s.plain = true
+	}
+	url := strings.Replace(s.URL(), "lathe@/postgres", "plain@/plain", 1)
+	name := fmt.Sprintf("s%d", schemas.Add(1))
+	if err := execAt(t.Context(), url, "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	return url + "&search_path=" + name
+}
+
 // Replica returns a server that follows this one, until it is promoted.
 func (s *Server) Replica(t testing.TB) *Server {
 	t.Helper()
+	if !exists(filepath.Join(s.bin, "pg_basebackup")) {
+		t.Skip("this PostgreSQL has no pg_basebackup")
+	}
 	r, err := start(func(r *Server) { r.from = s })
 	r = r.or(t, err)
 	t.Cleanup(r.Remove)
@@ -134,8 +158,15 @@ func (s *Server) or(t testing.TB, err error) *Server {
 	return s
 }
 
-// programs returns the directory with initdb and postgres, the newest first.
+// programs returns the directory with initdb and postgres, the newest first, or the one that
+// LATHE_TEST_POSTGRES_BIN names.
 func programs() (string, error) {
+	if dir := os.Getenv("LATHE_TEST_POSTGRES_BIN"); dir != "" {
+		if !exists(filepath.Join(dir, "initdb")) {
+			return "", fmt.Errorf("LATHE_TEST_POSTGRES_BIN: there is no initdb in %s", dir)
+		}
+		return dir, nil
+	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	for i := range dirs {
 		if dir := dirs[len(dirs)-1-i]; exists(filepath.Join(dir, "initdb")) {
@@ -260,9 +291,13 @@ func (s *Server) URL(params ...string) string {
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 
 func (s *Server) exec(ctx context.Context, statements ...string) error {
+	return execAt(ctx, s.URL(), statements...)
+}
+
+func execAt(ctx context.Context, url string, statements ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.URL())
+	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}

@@ -89,6 +89,9 @@ func (s *Server) Pooled(t testing.TB, address string) string {
 // Program runs one of PostgreSQL's programs to its end.
 func (s *Server) Program(t testing.TB, name string, args ...string) {
 	t.Helper()
+	if !exists(filepath.Join(s.bin, name)) {
+		t.Skip("this PostgreSQL has no " + name)
+	}
 	if out, err := s.command(filepath.Join(s.bin, name), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
