@@ -15,7 +15,9 @@ import (
 
 const (
 	// checkpointAfter is how long streamed text may be unsaved.
-	checkpointAfter = 80 * time.Millisecond
+	checkpointAfter = 90 * time.Millisecond
+	// tellAfter is when other servers are told what is unsaved.
+	tellAfter = checkpointAfter / 2
 	// progressEvery is how often the progress of a running tool is stored before it
 	// is published; what comes sooner is stored at the next checkpoint.
 	progressEvery = 30 * time.Millisecond
@@ -28,6 +30,7 @@ const (
 // publishes, in one order for everybody.
 type recorder struct {
 	writer *commit.Writer
+	teller store.Teller // nil in a store of one machine
 	dir    string
 	id     lathe.SessionID
 	now    func() time.Time
@@ -52,12 +55,14 @@ type shown struct {
 type openText struct {
 	saved  int64
 	text   []byte
+	told   int  // how much of text other servers know
 	failed bool // the failure to store it was logged
 }
 
 func newRecorder(s *Service, sess lathe.Session) *recorder {
+	teller, _ := s.opts.Writer.Streams.(store.Teller)
 	return &recorder{
-		writer: s.opts.Writer, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
+		writer: s.opts.Writer, teller: teller, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
 		open: map[lathe.PartID]*openText{}, progress: map[lathe.PartID]*shown{},
 	}
 }
@@ -198,9 +203,28 @@ func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string, whole
 	case r.closed:
 	case len(o.text) >= checkpointSize && !o.failed:
 		r.saveText(part.ID, o)
+	case r.timer == nil && r.teller != nil:
+		r.timer = time.AfterFunc(tellAfter, r.tellText)
 	case r.timer == nil:
 		r.timer = time.AfterFunc(checkpointAfter, r.checkpoint)
 	}
+}
+
+// tellText tells other servers what is unsaved, which is stored a little later.
+func (r *recorder) tellText() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer = nil
+	if r.closed {
+		return
+	}
+	for id, o := range r.open {
+		if len(o.text) > o.told && !o.failed {
+			r.teller.TellText(context.Background(), id, o.saved+int64(o.told), string(o.text[o.told:]))
+			o.told = len(o.text)
+		}
+	}
+	r.timer = time.AfterFunc(checkpointAfter-tellAfter, r.checkpoint)
 }
 
 // checkpoint appends streamed text to the store, and the progress of tools.
@@ -231,7 +255,7 @@ func (r *recorder) saveText(id lathe.PartID, o *openText) {
 		return
 	}
 	o.saved += int64(len(o.text))
-	o.text = o.text[:0]
+	o.text, o.told = o.text[:0], 0
 }
 
 // Progress stores what a running tool call shows, and publishes it. Like

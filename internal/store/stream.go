@@ -19,3 +19,11 @@ type Streams interface {
 	// call that is no longer running is not stored.
 	SaveProgress(ctx context.Context, p *lathe.Part) error
 }
+
+// Teller is what the [Streams] of a store with a [Journal] can do, too.
+type Teller interface {
+	// TellText shows other servers text of an open part that begins at an offset and is not
+	// stored yet, so that they need not wait until it is. It may be lost: what is
+	// appended later says it again. Text may overlap with what was told before.
+	TellText(ctx context.Context, part lathe.PartID, offset int64, text string)
+}

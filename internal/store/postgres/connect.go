@@ -31,6 +31,10 @@ func (c *core) connect(ctx context.Context, o Options) error {
 		conf.ConnConfig.RuntimeParams["application_name"] = "lathe"
 	}
 	boundIdle(conf.ConnConfig)
+	conf.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		c.utf8.Store(conn.PgConn().ParameterStatus("server_encoding") == "UTF8")
+		return nil
+	}
 	if o.Dial != nil {
 		conf.ConnConfig.DialFunc = o.Dial
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"lathe"
 	"lathe/internal/store"
@@ -49,9 +50,9 @@ type journal struct {
 	mu    sync.Mutex
 	name  string // of the database and the schema in it
 	begun bool
-	noted bool                 // since old events were removed
-	seen  int64                // number of the newest event that was read or noted
-	open  map[lathe.PartID]int // bytes known of the open texts of others
+	noted bool                     // since old events were removed
+	seen  int64                    // number of the newest event that was read or noted
+	open  map[lathe.PartID]growing // texts of others
 }
 
 func (j *journal) at() (seen int64, begun bool) {
@@ -190,11 +191,7 @@ func (j *journal) note(facts []store.Fact) {
 	for _, f := range facts {
 		switch ev := f.Event.(type) {
 		case lathe.PartUpdated:
-			if text, ok := codec.TextOf(ev.Part.Body); ok && codec.IsOpen(ev.Part.Body) {
-				j.open[ev.Part.ID] = len(text)
-			} else {
-				delete(j.open, ev.Part.ID)
-			}
+			j.remember(f.Directory, &ev.Part)
 		case lathe.PartRemoved:
 			delete(j.open, ev.PartID)
 		}
@@ -252,12 +249,12 @@ func (f follower) Follow(ctx context.Context, take func(read func(context.Contex
 	if err := f.start(ctx); err != nil {
 		return
 	}
-	f.look(ctx, take, nil)
+	f.look(ctx, take, heard{events: true})
 	for ctx.Err() == nil {
 		conn, err := f.listen(ctx)
 		if err != nil { // looking goes on without being told
 			f.log.Debug("the database tells nothing", "err", err)
-			f.look(ctx, take, nil)
+			f.look(ctx, take, heard{events: true})
 			pause(ctx, lookEvery)
 			continue
 		}
@@ -327,9 +324,9 @@ func (f follower) listen(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	var name string
-	if err = conn.QueryRow(ctx, `SELECT quote_ident(`+channel+`)`).Scan(&name); err == nil {
-		_, err = conn.Exec(ctx, "LISTEN "+name)
+	var name, texts string
+	if err = conn.QueryRow(ctx, `SELECT quote_ident(`+channel+`), quote_ident(`+textChannel+`)`).Scan(&name, &texts); err == nil {
+		_, err = conn.Exec(ctx, "LISTEN "+name+"; LISTEN "+texts, pgx.QueryExecModeSimpleProtocol)
 	}
 	if err != nil {
 		_ = conn.Close(ctx)
@@ -340,13 +337,19 @@ func (f follower) listen(ctx context.Context) (*pgx.Conn, error) {
 
 // hear reads whenever the connection is told something, until it breaks.
 func (f follower) hear(ctx context.Context, conn *pgx.Conn, take func(func(context.Context) ([]store.Fact, error)) error) {
-	forgot := time.Now()
+	forgot, looked := time.Now(), time.Now()
 	for {
-		parts, err := f.messages(ctx, conn)
+		what, err := f.messages(ctx, conn)
 		if err != nil {
 			return
 		}
-		f.look(ctx, take, parts)
+		if time.Since(looked) > lookEvery { // text alone may come all the time
+			what.events = true
+		}
+		if what.events {
+			looked = time.Now()
+		}
+		f.look(ctx, take, what)
 		if time.Since(forgot) > forgetEvery && f.journal.toForget() {
 			forgot = time.Now()
 			if _, err := f.pool.Exec(ctx, forgetEvents); err != nil {
@@ -365,10 +368,39 @@ func (j *journal) toForget() bool {
 	return was
 }
 
-// messages waits for a message, or for the time to look without one, and returns the
-// parts that are named by those that come together.
-func (f follower) messages(ctx context.Context, conn *pgx.Conn) (parts []lathe.PartID, err error) {
-	until, heard := time.Now().Add(lookEvery), false
+// heard is what other servers told.
+type heard struct {
+	texts  []toldText
+	parts  []lathe.PartID // that text or progress was added to, which is stored
+	events bool           // there may be events; also said when it is time to look without being told
+}
+
+// take takes a notification, and reports whether something has to be done.
+func (h *heard) take(self string, n *pgconn.Notification) bool {
+	if strings.HasPrefix(n.Channel, "lathe$") {
+		origin, t, ok := readLetter(n.Payload)
+		if ok = ok && origin != self; ok {
+			h.texts = append(h.texts, t)
+		}
+		return ok
+	}
+	origin, part, text := strings.Cut(n.Payload, " ")
+	if origin == self || origin == "mail" || origin == "answer" || origin == "work" || strings.HasSuffix(origin, withText) {
+		return false
+	}
+	switch {
+	case !text:
+		h.events = true
+	case !slices.Contains(h.parts, lathe.PartID(part)):
+		h.parts = append(h.parts, lathe.PartID(part))
+	}
+	return true
+}
+
+// messages waits for a message, or for the time to look without one, and returns what is
+// told by those that come together.
+func (f follower) messages(ctx context.Context, conn *pgx.Conn) (h heard, err error) {
+	until, some := time.Now().Add(lookEvery), false
 	for {
 		wait, cancel := context.WithDeadline(ctx, until)
 		n, err := conn.WaitForNotification(wait)
@@ -376,51 +408,83 @@ func (f follower) messages(ctx context.Context, conn *pgx.Conn) (parts []lathe.P
 		cancel()
 		switch {
 		case err != nil && timedOut && !conn.IsClosed():
-			return parts, nil
+			h.events = h.events || !some
+			return h, nil
 		case err != nil:
-			return nil, err
+			return h, err
 		}
-		origin, part, text := strings.Cut(n.Payload, " ")
-		if origin == f.heart.self.ID || origin == "mail" || origin == "answer" || origin == "work" {
-			continue
-		}
-		if text && !slices.Contains(parts, lathe.PartID(part)) {
-			parts = append(parts, lathe.PartID(part))
-		}
-		if !heard {
-			until, heard = time.Now().Add(gather), true
+		if h.take(f.heart.self.ID, n) && !some {
+			until, some = time.Now().Add(gather), true
 		}
 	}
 }
 
-// look reads the events since the last look, and what was added to the given parts, and hands
-// both to take.
-func (f follower) look(ctx context.Context, take func(func(context.Context) ([]store.Fact, error)) error, parts []lathe.PartID) {
+// look reads the events since the last look, and what was added to parts, and hands both
+// to take. For text that was told, nothing has to be read.
+func (f follower) look(ctx context.Context, take func(func(context.Context) ([]store.Fact, error)) error, h heard) {
 	err := take(func(ctx context.Context) (facts []store.Fact, err error) {
-		newest := int64(0)
-		err = f.read(ctx, func(v *view) error {
-			seen, _ := f.journal.at()
-			if facts, newest, err = v.events(seen); err != nil {
-				return err
+		if !h.events && len(h.parts) == 0 {
+			if facts = f.added(&h); len(h.texts) == 0 {
+				return facts, nil
 			}
-			for _, id := range parts {
-				more, err := v.streamed(id)
-				if err != nil {
-					return err
-				}
-				facts = append(facts, more...)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-		f.journal.reached(newest)
-		return facts, nil
+		more, err := f.stored(ctx, &h)
+		return append(facts, more...), err
 	})
 	if err != nil && ctx.Err() == nil {
 		f.log.Debug("what other servers do is read later", "err", err)
 	}
+}
+
+// added returns the facts for texts up to the first that does not follow what is known, and
+// leaves the rest.
+func (f follower) added(h *heard) (facts []store.Fact) {
+	for len(h.texts) > 0 {
+		dir, ev, ok := f.journal.add(h.texts[0])
+		if !ok {
+			return facts
+		}
+		if ev != nil {
+			facts = append(facts, store.Fact{Directory: dir, Event: ev})
+		}
+		h.texts = h.texts[1:]
+	}
+	return facts
+}
+
+// stored reads the events since the last look, and what is stored of the parts that were
+// named, or of whose texts something is missing.
+func (f follower) stored(ctx context.Context, h *heard) (facts []store.Fact, err error) {
+	newest := int64(0)
+	err = f.read(ctx, func(v *view) error {
+		seen, _ := f.journal.at()
+		if facts, newest, err = v.events(seen); err != nil {
+			return err
+		}
+		for _, id := range h.parts {
+			more, err := v.streamed(id)
+			if err != nil {
+				return err
+			}
+			facts = append(facts, more...)
+		}
+		for facts = append(facts, f.added(h)...); len(h.texts) > 0; facts = append(facts, f.added(h)...) {
+			more, err := v.streamed(h.texts[0].part)
+			if err != nil {
+				return err
+			}
+			facts = append(facts, more...)
+			facts = append(facts, f.added(&heard{texts: h.texts[:1]})...)
+			h.texts = h.texts[1:] // what cannot be added now comes with what follows it
+		}
+		return nil
+	})
+	if err != nil {
+		f.journal.lose()
+		return nil, err
+	}
+	f.journal.reached(newest)
+	return facts, nil
 }
 
 // streamed returns what was added to an open part of another server.
@@ -447,7 +511,7 @@ func (v *view) streamed(id lathe.PartID) ([]store.Fact, error) {
 	if err != nil || p.Body == nil {
 		return nil, err
 	}
-	ev := v.db.journal.grown(p)
+	ev := v.db.journal.grown(dir, p)
 	if ev == nil {
 		return nil, nil
 	}
@@ -456,20 +520,20 @@ func (v *view) streamed(id lathe.PartID) ([]store.Fact, error) {
 
 // grown returns the event for an open part: what was added to a text that is known, or
 // else the whole part; nil if there is nothing new.
-func (j *journal) grown(p lathe.Part) lathe.Event {
+func (j *journal) grown(dir string, p lathe.Part) lathe.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	text, isText := codec.TextOf(p.Body)
-	have, known := j.open[p.ID]
-	if !isText || !known || have > len(text) {
-		if isText {
-			j.open[p.ID] = len(text)
-		}
+	if !isText {
 		return lathe.PartUpdated{Part: p}
 	}
-	if have == len(text) {
-		return nil
+	o, known := j.open[p.ID]
+	if known && len(text) <= o.size {
+		return nil // more of it was told than is stored
 	}
-	j.open[p.ID] = len(text)
-	return lathe.PartDelta{SessionID: p.SessionID, MessageID: p.MessageID, PartID: p.ID, Delta: text[have:], End: len(text)}
+	j.remember(dir, &p)
+	if !known {
+		return lathe.PartUpdated{Part: p}
+	}
+	return lathe.PartDelta{SessionID: p.SessionID, MessageID: p.MessageID, PartID: p.ID, Delta: text[o.size:], End: len(text)}
 }

@@ -91,6 +91,7 @@ func (n *noted) settle(ctx context.Context) {
 			n.into.Before = []store.Fact{{Event: lathe.EventsMissed{}}}
 		}
 	}
+	n.db.journal.disown(n.into.Facts)
 	n.db.journal.hasNoted(n.rows[len(n.rows)-1].n)
 }
 

@@ -84,6 +84,7 @@ type core struct {
 	packer codec.Packer
 
 	trouble atomic.Pointer[error] // see health
+	utf8    atomic.Bool           // any text can be told, not only ASCII
 	heart   heart
 	shown   progress
 	journal journal
@@ -113,7 +114,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		host, _ := os.Hostname()
 		o.Name = fmt.Sprintf("process %d on %s", os.Getpid(), host)
 	}
-	c.journal.open = map[lathe.PartID]int{}
+	c.journal.open = map[lathe.PartID]growing{}
 	c.heart = heart{db: c, self: store.Owner{ID: rand.Text(), Name: clean(o.Name)}, life: o.Life, held: map[string]int64{}}
 	if err := c.connect(ctx, o); err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ const notAnothers = `NOT EXISTS (SELECT 1 FROM lease l JOIN message m ON m.sessi
 // AppendText implements [store.Streams].
 func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
 	var have int64
+	told := s.journal.told.Load()
 	err := s.once(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `WITH
 			p AS (SELECT n, rev, size FROM part p WHERE id = $2 AND open AND kind IN ('`+codec.KindText+`', '`+codec.KindReasoning+`') AND `+notAnothers+` FOR SHARE),
@@ -30,7 +31,11 @@ func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64
 				ORDER BY t.at DESC LIMIT 1), size) AS size FROM p),
 			new AS (INSERT INTO piece (part, rev, at, data) SELECT n, rev, size, substring($4::bytea FROM (size - $3 + 1)::int) FROM have
 				WHERE $3 BETWEEN 0 AND size AND size - $3 < octet_length($4::bytea) ON CONFLICT DO NOTHING)
-			SELECT size, CASE WHEN $5::bool THEN pg_notify(`+channel+`, $1 || ' ' || $2)::text END FROM have`, s.heart.self.ID, part, offset, []byte(text), s.journal.told.Load()).Scan(&have, nil)
+			SELECT size, CASE
+				WHEN $5::bool AND $6::text[] IS NOT NULL AND `+notCrowded+` THEN pg_notify(`+channel+`, $1 || '`+withText+` ' || $2)::text ||
+					(SELECT string_agg(pg_notify(`+textChannel+`, l)::text, '') FROM unnest($6) l)
+				WHEN $5::bool THEN pg_notify(`+channel+`, $1 || ' ' || $2)::text END FROM have`,
+			s.heart.self.ID, part, offset, []byte(text), told, s.letters(part, offset, text)).Scan(&have, nil)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -196,7 +196,7 @@ func testCrash(t *testing.T, u Under) {
 	case os.Getenv("LATHE_KILL_ROUNDS") != "":
 		step = 1
 	case testing.Short():
-		step = 23
+		step = 9
 	}
 	crashes := 0
 	for n := 1 + rand.IntN(step); ; n += step {
