@@ -8,10 +8,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
-
-	"lathe/internal/order"
 )
 
 // Running is a server of the same user on this machine, as it made itself known
@@ -78,7 +77,7 @@ func Find(ctx context.Context, dir string) ([]Running, error) {
 			}
 		}
 	}
-	order.Stable(out, func(a, b Running) int { return b.Started.Compare(a.Started) })
+	slices.SortFunc(out, func(a, b Running) int { return b.Started.Compare(a.Started) })
 	return out, nil
 }
 
