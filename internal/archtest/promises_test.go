@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// aTest is a test as pages name it: TestX or package.TestX.
+	// aTest is a test as pages name it: package.TestX.
 	aTest = regexp.MustCompile(`\b(?:(\w+)\.)?((?:Test|Fuzz)[A-Z]\w*)`)
 	// aScript is a test script as SECURITY.md names it: script `undo`. More names may follow after a comma.
 	aScript    = regexp.MustCompile("scripts? ((?:`[a-z_]+`(?:, )?)+)")
@@ -32,7 +32,10 @@ func TestPromisesHaveTests(t *testing.T) {
 			continue
 		}
 		seen++
-		if !tests[name] || m[1] != "" && !tests[m[1]+"."+name] {
+		switch {
+		case m[1] == "":
+			t.Errorf("SECURITY.md names %s without its package", name)
+		case !tests[m[1]+"."+name]:
 			t.Errorf("SECURITY.md names %s, which does not exist", m[0])
 		}
 	}
@@ -50,7 +53,7 @@ func TestPromisesHaveTests(t *testing.T) {
 	}
 }
 
-// allTests returns the names of all tests, each alone and with the name of its directory.
+// allTests returns the names of all tests, each with the name of its directory.
 func allTests(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -69,8 +72,7 @@ func allTests(t *testing.T) map[string]bool {
 			return err
 		}
 		for _, m := range testIsHere.FindAllSubmatch(src, -1) {
-			name := string(m[1])
-			found[name], found[filepath.Base(filepath.Dir(path))+"."+name] = true, true
+			found[filepath.Base(filepath.Dir(path))+"."+string(m[1])] = true
 		}
 		return nil
 	})
