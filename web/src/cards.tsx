@@ -1,7 +1,7 @@
 // What a tool did, as a person wants to see it.
 
 import { useState } from "preact/hooks";
-import { collapse, spans } from "./ansi";
+import { collapse, printed, spans } from "./ansi";
 import { Diff } from "./diff";
 import { Code } from "./html";
 import { span, t } from "./i18n";
@@ -9,6 +9,7 @@ import { beside } from "./route";
 import { Spin } from "./spin";
 import { sessions } from "./state";
 import { base, head, plain, within } from "./text";
+import { TodoList, tasks } from "./todolist";
 import type { FilePart, Meta, ToolPart } from "./wire";
 
 const shown = 20_000;
@@ -76,6 +77,8 @@ function body(p: ToolPart, dir: string) {
   if (s.status === "error") return <Output text={s.error} />;
   if (patch !== "") return <Diff patch={patch} label={subject(p, dir)} />;
   if (p.tool === "write") return <Code text={head(text(s.input, "content"), shown).text} name={text(s.input, "filePath")} />;
+  if (p.tool === "todowrite" && tasks(s.input["todos"]).length > 0) return <TodoList todos={tasks(s.input["todos"])} />;
+  if (s.status === "completed" && p.tool === "bash") return <Output text={printed(s.output, text(meta, "output"))} />;
   if (s.status === "completed") return <Output text={p.tool === "read" ? strip(s.output) : s.output} />;
   return text(meta, "output") === "" ? null : <Output text={text(meta, "output")} />;
 }

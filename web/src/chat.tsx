@@ -14,6 +14,7 @@ import { useScroll } from "./scroll";
 import { Spin } from "./spin";
 import { attempt, follow, known, sessions, statuses, tell } from "./state";
 import { base, plain } from "./text";
+import { TodoList } from "./todolist";
 import { revert, unrevert } from "./undo";
 import type { Session } from "./wire";
 
@@ -68,13 +69,7 @@ function Todos(props: { c: Conversation }) {
       <summary>
         {t("todos")} ({todos.filter((todo) => todo.status === "completed").length}/{todos.length})
       </summary>
-      <ul>
-        {todos.map((todo, i) => (
-          <li key={i} class={todo.status}>
-            {plain(todo.content)}
-          </li>
-        ))}
-      </ul>
+      <TodoList todos={todos} />
     </details>
   );
 }

@@ -7,6 +7,7 @@ import { forget } from "./composer";
 import { get, send } from "./http";
 import { t } from "./i18n";
 import { attempt, directories, directory, tell } from "./state";
+import { stateWords } from "./states";
 import { plain } from "./text";
 
 /** Loads something again and again: when the directory changes, and when something was done. */
@@ -205,7 +206,7 @@ function Mcp(props: { dir: string }) {
               {plain(s.name)} <span class="quiet mono">{plain(s.where)}</span>
             </span>
             <span class={s.state === "failed" ? "bad" : "quiet"}>
-              {plain(s.state)}
+              {plain(stateWords(s.state))}
               {s.known ? ` · ${t("toolCount", { n: s.tools })}` : ""}
               {s.login ? ` · ${loginWords(s.login)}` : ""}
               {s.unconfined ? ` · ${t("unconfined")}` : ""}

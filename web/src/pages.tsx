@@ -69,7 +69,7 @@ function Bars(props: { title: string; rows: [string, Tally][]; name?: (key: stri
             <th scope="col">{props.title}</th>
             <th scope="col">{t("cost")}</th>
             <th scope="col">{t("tokens")}</th>
-            <td />
+            <td class="barcell" />
           </tr>
         </thead>
         <tbody>

@@ -17,3 +17,12 @@ test("every language has all words, each with the same holes", () => {
     }
   }
 });
+
+test("states of servers are told in words", async () => {
+  const { stateWords } = await import("../src/states");
+  assert.equal(stateWords("needs_auth"), "needs a login");
+  assert.equal(stateWords("needs_client_registration"), "needs a clientId in the configuration");
+  assert.equal(stateWords("waiting"), "starts when needed");
+  assert.equal(stateWords("to_come"), "to come");
+  assert.equal(stateWords("constructor"), "constructor");
+});
