@@ -1,8 +1,6 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/paint"
@@ -37,7 +35,7 @@ func (v *view) region() paint.Region {
 		r.Lines = append(r.Lines, v.style.Fitted(line.Cut(v.look.Width, v.look.Method)))
 	}
 	if x >= 0 && y >= 0 {
-		r.Cursor = tea.NewCursor(min(x, v.look.Width-1), len(open)+y)
+		r.Cursor = v.cursor(min(x, v.look.Width-1), len(open)+y)
 	}
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -99,12 +100,23 @@ func (l *loop) send(m tea.Msg) {
 	}
 }
 
+// crashed says that a command has panicked.
+type crashed struct {
+	why   any
+	stack []byte
+}
+
 // command runs a command beside the loop; its message comes back.
 func (l *loop) command(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
 	l.wg.Go(func() {
+		defer func() {
+			if r := recover(); r != nil { // the loop ends with it, and gives the terminal back
+				l.send(crashed{r, debug.Stack()})
+			}
+		}()
 		if m := cmd(); m != nil {
 			l.send(m)
 		}
@@ -194,6 +206,8 @@ func (l *loop) handle(m tea.Msg) error {
 		return nil
 	case tea.QuitMsg:
 		return errQuit
+	case crashed:
+		panic(fmt.Sprintf("%v\n\n%s", m.why, m.stack))
 	case tea.BatchMsg:
 		for _, cmd := range m {
 			l.command(cmd)

@@ -13,8 +13,10 @@ import (
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/prefs"
+	"lathe/internal/tui/paint"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/vim"
 )
 
 // view is what is on screen and how it is drawn: the rooms, the session, and what the
@@ -84,9 +86,21 @@ func (v *view) screen() ([]styled.Line, *tea.Cursor) {
 	if x < 0 || y < 0 {
 		return out, nil
 	}
-	c := tea.NewCursor(min(x, l.Width-1), top+y)
-	c.Blink = false
-	return out, c
+	return out, v.cursor(min(x, l.Width-1), top+y)
+}
+
+// cursor is the terminal's own cursor, which stands where the next letter goes: input methods
+// open there. While the keys of vi are on, its shape in the input says what keys do.
+func (v *view) cursor(x, y int) *tea.Cursor {
+	c := tea.NewCursor(x, y)
+	c.Blink, c.Shape = false, paint.OwnShape
+	if mode, _ := v.input.ViMode(); mode != "" && (v.sheets.Top() == nil || v.sheets.Interrupted()) {
+		c.Shape = tea.CursorBlock
+		if mode == vim.Insert {
+			c.Shape = tea.CursorBar
+		}
+	}
+	return c
 }
 
 // bottom returns what is below the conversation, at most as high as the terminal,

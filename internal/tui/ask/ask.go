@@ -210,9 +210,11 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	s.first = len(out)
 	switch {
 	case s.message != nil:
-		line := styled.Line{{Text: l.T("tell it:") + " ", Style: l.FG(theme.Warning)}, {Text: s.message.Text(), Style: l.FG(theme.Text)}}
-		x := 2 + styled.Width(l.T("tell it:")+" ", l.Method) + styled.Width(s.message.Text()[:s.message.Caret()], l.Method)
-		return append(out, l.Row(line, false)), min(x, l.Width-1), len(out)
+		label := l.T("tell it:") + " "
+		x := 2 + styled.Width(label, l.Method)
+		text, caret := s.message.OneRow(l.Width-x-1, l.Method)
+		line := styled.Line{{Text: label, Style: l.FG(theme.Warning)}, {Text: text, Style: l.FG(theme.Text)}}
+		return append(out, l.Row(line, false)), min(x+caret, l.Width-1), len(out)
 	case short:
 		s.first = len(out) + 1 // a row is not a single answer
 		return append(out, s.oneRow(l)), -1, 0

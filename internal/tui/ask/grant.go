@@ -188,8 +188,9 @@ func (g *grantForm) drawPatterns(l look.Look, height int) ([]styled.Line, int, i
 	lines := strings.Split(g.own.Text(), "\n")
 	room := max(1, height-len(out))
 	top := max(0, min(row-room/2, len(lines)-room))
-	x := 2 + styled.Width(before[strings.LastIndexByte(before, '\n')+1:], l.Method)
-	y := len(out) + row - top
+	shown, caret := edit.OneRow(lines[row], len(before)-strings.LastIndexByte(before, '\n')-1, l.Width-3, l.Method)
+	x, y := 2+caret, len(out)+row-top
+	lines[row] = shown
 	for _, text := range lines[top:min(len(lines), top+room)] {
 		out = append(out, l.Row(styled.Plain(text, l.FG(theme.Text)), false))
 	}

@@ -254,7 +254,8 @@ func (s *Question) Draw(l look.Look, height int) (out []styled.Line, x, y int) {
 	r.top = max(r.top, r.at-room+1)
 	x = -1
 	if s.typing() {
-		x = 2 + styled.Width(l.T(ownLabel)+" ", l.Method) + styled.Width(r.own.Text()[:r.own.Caret()], l.Method)
+		_, caret := s.own(l)
+		x = 2 + styled.Width(l.T(ownLabel)+" ", l.Method) + caret
 		y = len(out) + r.at - r.top
 	}
 	return slices.Concat(out, rows[r.top:min(len(rows), r.top+room)], foot), x, y
@@ -303,8 +304,14 @@ func (s *Question) rows(l look.Look) []styled.Line {
 		}, i == r.at))
 	}
 	if s.custom() {
-		line := styled.Line{{Text: l.T(ownLabel) + " ", Style: l.FG(theme.Muted)}, {Text: r.own.Text(), Style: l.FG(theme.Text)}}
+		text, _ := s.own(l)
+		line := styled.Line{{Text: l.T(ownLabel) + " ", Style: l.FG(theme.Muted)}, {Text: text, Style: l.FG(theme.Text)}}
 		out = append(out, l.Row(line, s.typing()))
 	}
 	return out
+}
+
+// own returns what is shown of the person's own answer, and where the caret is in it.
+func (s *Question) own(l look.Look) (text string, caret int) {
+	return s.now().own.OneRow(l.Width-3-styled.Width(l.T(ownLabel)+" ", l.Method), l.Method)
 }

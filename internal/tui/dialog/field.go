@@ -48,7 +48,8 @@ func (s *Field) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 }
 
 func (s *Field) Draw(l look.Look, _ int) ([]styled.Line, int, int) {
-	text, x := styled.Plain(s.Edit.Text(), l.FG(theme.Text)), 2+styled.Width(s.Edit.Text()[:s.Edit.Caret()], l.Method)
+	shown, x := s.Edit.OneRow(l.Width-3, l.Method)
+	text, x := styled.Plain(shown, l.FG(theme.Text)), 2+x
 	if s.Secret {
 		all := utf8.RuneCountInString(s.Edit.Text())
 		n := min(all, 40, max(1, l.Width-22))

@@ -205,8 +205,9 @@ func (s *List) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 	}
 	body := max(1, min(height-3-len(foot), len(s.shown)+s.groups()))
 	s.body = body
-	lines = append(lines, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(s.Filter.Text(), l.FG(theme.Text))), false))
-	x, y = 4+styled.Width(s.Filter.Text()[:s.Filter.Caret()], l.Method), 1
+	words, caret := s.Filter.OneRow(l.Width-5, l.Method)
+	lines = append(lines, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(words, l.FG(theme.Text))), false))
+	x, y = 4+caret, 1
 	if len(s.shown) == 0 {
 		empty := s.Empty
 		if s.Filter.Text() != "" || empty == "" {

@@ -101,8 +101,9 @@ func (s *Page) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	if s.search != nil {
 		hint = "esc all"
 		body, rows = s.found(body), max(1, rows-1)
-		out = append(out, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(s.search.Text(), l.FG(theme.Text))), false))
-		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.Method), l.Width-1)
+		words, caret := s.search.OneRow(l.Width-5, l.Method)
+		out = append(out, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(words, l.FG(theme.Text))), false))
+		x = min(4+caret, l.Width-1)
 	}
 	if s.search == nil && s.First != nil {
 		body = append(s.First(l), body...)

@@ -265,11 +265,12 @@ func (s *Sheet) Draw(l look.Look, _ int) ([]styled.Line, int, int) {
 	if s.moving {
 		hint = "n older · N newer · / other words · esc close"
 	}
-	row := styled.Line{{Text: l.Glyph("⌕ ", "? "), Style: l.FG(theme.Muted)}, {Text: s.words.Text(), Style: l.FG(theme.Text)}}
 	said := styled.Plain(l.T(s.state())+" ", l.FG(theme.Muted))
 	room := l.Width - 2 - said.Width(l.Method)
-	row = styled.Join(row.Cut(max(room-1, 8), l.Method).Pad(room, l.Method, ""), said)
-	x := 4 + styled.Width(s.words.Text()[:s.words.Caret()], l.Method)
+	words, caret := s.words.OneRow(max(room-3, 6), l.Method)
+	row := styled.Line{{Text: l.Glyph("⌕ ", "? "), Style: l.FG(theme.Muted)}, {Text: words, Style: l.FG(theme.Text)}}
+	row = styled.Join(row.Pad(room, l.Method, ""), said)
+	x := 4 + caret
 	if s.moving {
 		x = -1
 	}

@@ -29,6 +29,7 @@ type Inline struct {
 	title  string
 	shown  *tea.ProgressBar // in the taskbar
 	simple bool
+	caret  caret
 }
 
 // Region is what is drawn again, and the caret in it.
@@ -75,6 +76,7 @@ func (p *Inline) Stop() error {
 	p.buf.Reset()
 	p.up()
 	p.buf.WriteString("\r" + ansi.EraseScreenBelow + ansi.SetModeTextCursorEnable)
+	p.caret.reset(&p.buf)
 	if p.method == ansi.GraphemeWidth {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
@@ -210,6 +212,7 @@ func (p *Inline) cursor(r Region) {
 	if r.Cursor == nil {
 		return
 	}
+	p.caret.show(&p.buf, r.Cursor, p.simple)
 	if up := p.row - r.Cursor.Y; up > 0 {
 		p.buf.WriteString(ansi.CursorUp(up))
 		p.row = r.Cursor.Y

@@ -24,6 +24,7 @@ type Screen struct {
 	fresh  bool // nothing is drawn yet
 	simple bool // see [Simple]
 	last   tea.View
+	caret  caret
 	width  int
 	height int
 }
@@ -82,9 +83,7 @@ func (p *Screen) Stop() error {
 	if p.last.MouseMode != tea.MouseModeNone {
 		p.buf.WriteString(ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr)
 	}
-	if p.last.Cursor != nil {
-		p.buf.WriteString(ansi.SetCursorStyle(0))
-	}
+	p.caret.reset(&p.buf)
 	if p.cells.Method == ansi.GraphemeWidth {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
@@ -135,6 +134,7 @@ func (p *Screen) Paint(v tea.View) error {
 	uv.NewStyledString(v.Content).Draw(p.cells, p.cells.Bounds())
 	p.rend.Render(p.cells.RenderBuffer)
 	if v.Cursor != nil {
+		p.caret.show(&p.buf, v.Cursor, p.simple)
 		p.rend.MoveTo(v.Cursor.X, v.Cursor.Y)
 	}
 	if err := p.rend.Flush(); err != nil {
@@ -147,7 +147,7 @@ func (p *Screen) Paint(v tea.View) error {
 }
 
 func sameCursor(a, b *tea.Cursor) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Position == b.Position
+	return a == nil && b == nil || a != nil && b != nil && a.Position == b.Position && a.Shape == b.Shape
 }
 
 // modes writes what a view changes besides its content.

@@ -29,6 +29,7 @@ type Terminal struct {
 	History  []string // lines that left at the top
 	Title    string   // of the window
 	kept     []string // titles that come back
+	Caret    string   // its shape as DECSCUSR names it: "" or "0" is the person's own
 	Progress string   // in the taskbar: "" or the state and the value, such as "3;0"
 }
 
@@ -201,6 +202,10 @@ func (e *Terminal) titles(args string) {
 }
 
 func (e *Terminal) csi(args string, final byte) {
+	if shape, ok := strings.CutSuffix(args, " "); ok && final == 'q' {
+		e.Caret = shape
+		return
+	}
 	if strings.ContainsAny(args, "?><=$ ") {
 		return // modes and questions
 	}
