@@ -19,7 +19,7 @@ var floors = [...]string{
 	0: `lathe lathe/web order store/migration`,
 	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say screentest search shell sse store store/codec
 		store/local store/move store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace formula mermaid`,
-	2: `config format forward job jsonfile keyring ledger metrics lsp lsp/lsptest permission prompt reading say/saytest snapshot telemetry trust worktree
+	2: `config format forward job jsonfile keyring ledger metrics lsp lsp/lsptest oidc permission prompt reading say/saytest snapshot telemetry trust worktree
 		surroundings work opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
 	3: `approval builtin compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,

@@ -29,6 +29,7 @@ type Config struct {
 	Server   Server `conf:"server"`
 	Worker   Worker `conf:"worker"`
 	Keys     Keys   `conf:"keys"`
+	OIDC     OIDC   `conf:"oidc"`
 
 	Commands   []Command   `conf:"command"`
 	Skills     Skills      `conf:"skills"`
@@ -120,6 +121,25 @@ type (
 		// Store is the address of a PostgreSQL that several servers share. It counts in
 		// the person's own configuration only.
 		Store string `conf:"store"`
+	}
+	// OIDC says which OpenID Connect issuer names the people who call a server. It counts in the
+	// person's own configuration only.
+	OIDC struct {
+		Issuer       string   `conf:"issuer"`
+		ClientID     string   `conf:"clientId"`
+		ClientSecret string   `conf:"clientSecret"`
+		Audiences    []string `conf:"audiences"` // of tokens that count; none: the client id
+		// URL is the server's address in a browser, to which the issuer sends it back.
+		URL    string   `conf:"url"`
+		Scopes []string `conf:"scopes"`
+		Claims struct {
+			Name string `conf:"name"` // names the person; "email" unless it is set
+			Role string `conf:"role"` // has the groups that Roles names
+		} `conf:"claims"`
+		Roles map[string]string `conf:"roles"` // of groups
+		// Create is the role that people get who come for the first time; empty: only
+		// those come in who were added.
+		Create string `conf:"create"`
 	}
 	// Keys say with what people's own provider keys are sealed. It counts in the person's own
 	// configuration only.

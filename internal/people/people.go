@@ -8,7 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Roles, from the least to the most: a reader sees sessions; an author works in those that
@@ -23,6 +25,11 @@ var rank = map[string]int{Reader: 1, Author: 2, Owner: 3}
 
 // IsRole reports whether there is a role of this name.
 func IsRole(role string) bool { return rank[role] > 0 }
+
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pN._@+-]{0,63}$`) })
+
+// IsName reports whether a person can be called so.
+func IsName(name string) bool { return plainName().MatchString(name) }
 
 // AtLeast reports whether a role may do what another may. What is no role may nothing, and
 // nobody may do what needs one that there is not.

@@ -27,6 +27,8 @@ func pageRoutes() []route {
 		{http.MethodGet, "/lathe/login", on(page.state), ""},
 		{http.MethodPost, "/lathe/login", on(page.logIn), ""},
 		{http.MethodDelete, "/lathe/login", on(page.logOut), ""},
+		{http.MethodGet, loginOIDC, on(oidcLogin.begin), ""},
+		{http.MethodGet, loginOIDC + "/callback", on(oidcLogin.end), ""},
 		{http.MethodGet, "/lathe/now", on(page.now), ""},
 	}
 }
@@ -39,7 +41,7 @@ func pageRequest(r *http.Request) bool {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return false
 	}
-	return r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, pageFiles)
+	return r.URL.Path == "/" || r.URL.Path == loginOIDC || isCallback(r) || strings.HasPrefix(r.URL.Path, pageFiles)
 }
 
 // pagePolicy lets the page load from this server and from nowhere else. Pictures may also be
@@ -110,12 +112,17 @@ type loginState struct {
 	Asked bool   `json:"asked"` // a password is needed
 	In    bool   `json:"in"`
 	User  string `json:"user"`
+	OIDC  string `json:"oidc,omitempty"` // where people log in at an issuer
 }
 
 // state answers whether the page has to ask for the password.
 func (c page) state() (any, error) {
 	in, asked := c.s.gate.LoggedIn(c.r)
-	return loginState{Asked: asked, In: in, User: c.s.opts.User}, nil
+	out := loginState{Asked: asked, In: in, User: c.s.opts.User}
+	if c.s.opts.OIDC != nil {
+		out.OIDC = loginOIDC
+	}
+	return out, nil
 }
 
 func (c page) logIn() (any, error) {

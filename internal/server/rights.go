@@ -41,7 +41,8 @@ var needs = sync.OnceValue(func() map[string]need {
 // rights decides, in this one place, who may call which route about which session, and
 // records who changes something.
 type rights struct {
-	s *Server
+	s      *Server
+	sights *sights // nil: no issuer names people
 
 	mu    sync.Mutex
 	known map[string]bearing // by hash
@@ -67,10 +68,10 @@ func (a *rights) grant(ctx context.Context, hash []byte) (store.Grant, error) {
 	a.mu.Lock()
 	k, ok := a.known[name]
 	a.mu.Unlock()
-	if ok && now.Sub(k.at) < grantFresh {
+	if ok && now.Sub(k.at) < grantFresh && !a.sights.over(hash) {
 		return k.grant, nil
 	}
-	g, err := a.s.opts.Store.People.Grant(ctx, hash)
+	g, err := a.ask(ctx, hash)
 	if errors.Is(err, store.ErrAway) && ok && now.Sub(k.at) < grantStale {
 		return k.grant, nil
 	}
@@ -85,6 +86,14 @@ func (a *rights) grant(ctx context.Context, hash []byte) (store.Grant, error) {
 	}
 	a.known[name] = bearing{g, now}
 	return g, nil
+}
+
+// ask finds out what a token lets its bearer do.
+func (a *rights) ask(ctx context.Context, hash []byte) (store.Grant, error) {
+	if in, ok := a.sights.of(hash); ok {
+		return a.sights.grant(ctx, in)
+	}
+	return a.s.opts.Store.People.Grant(ctx, hash)
 }
 
 // valid is what the gate asks.

@@ -52,9 +52,12 @@ func TestEveryRouteNeedsARole(t *testing.T) {
 // nobody is no people.
 type nobody struct{}
 
-func (nobody) PutPerson(context.Context, store.Person) error         { return nil }
-func (nobody) RemovePerson(context.Context, string) error            { return nil }
-func (nobody) People(context.Context) ([]store.Person, error)        { return nil, nil }
+func (nobody) PutPerson(context.Context, store.Person) error  { return nil }
+func (nobody) RemovePerson(context.Context, string) error     { return nil }
+func (nobody) People(context.Context) ([]store.Person, error) { return nil, nil }
+func (nobody) Person(context.Context, string) (store.Person, error) {
+	return store.Person{}, store.ErrNotFound
+}
 func (nobody) AddToken(context.Context, store.Token, []byte) error   { return nil }
 func (nobody) Tokens(context.Context, string) ([]store.Token, error) { return nil, nil }
 func (nobody) RevokeToken(context.Context, string) error             { return nil }
@@ -83,6 +86,22 @@ func (c *crowd) Grant(_ context.Context, hash []byte) (store.Grant, error) {
 	return store.Grant{}, store.ErrNotFound
 }
 
+func (c *crowd) Person(_ context.Context, name string) (store.Person, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.all[name]; ok && !c.gone[name] {
+		return p, nil
+	}
+	return store.Person{}, store.ErrNotFound
+}
+
+func (c *crowd) PutPerson(_ context.Context, p store.Person) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[p.Name] = p
+	return nil
+}
+
 func (c *crowd) Claim(_ context.Context, id lathe.SessionID, person string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,13 +124,16 @@ func (c *crowd) Record(_ context.Context, change store.Change) error {
 
 func (c *crowd) Changes(context.Context, store.ChangeFilter) ([]store.Change, error) { return nil, nil }
 
-func namedRig(t *testing.T) (*rig, *crowd) {
+func namedRig(t *testing.T, change ...func(*Options)) (*rig, *crowd) {
 	t.Helper()
 	c := &crowd{all: map[string]store.Person{}, gone: map[string]bool{}, claims: map[lathe.SessionID]string{}}
 	r := newRig(t, func(o *Options) {
 		s := *o.Store
 		s.People, s.Belongings, s.Audit = c, c, c
 		o.Store, o.Named, o.Password = &s, true, "sesame"
+		for _, f := range change {
+			f(o)
+		}
 	})
 	for _, role := range []string{people.Reader, people.Author, people.Owner} {
 		c.all[role] = store.Person{Name: role, Role: role}

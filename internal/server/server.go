@@ -73,6 +73,8 @@ type Options struct {
 	// Named says that people have names: a request has to come with the token of one
 	// ([store.People]), or with the password, which is an owner's.
 	Named bool
+	// OIDC, if set, names people by what an issuer says; it needs Named.
+	OIDC *OIDC
 	// Trusted says that the transport itself authenticates callers (a private
 	// unix socket, a call within the process): no Host check or password is
 	// needed.
@@ -161,6 +163,10 @@ func New(o Options) *Server {
 	if o.Named && !o.Trusted {
 		s.rights = &rights{s: s}
 		admission.Known = s.rights.valid
+		if o.OIDC != nil {
+			s.rights.sights = &sights{o: *o.OIDC, s: s, by: map[string]sight{}}
+			admission.Issued, admission.Landing = s.rights.sights.issued, isCallback
+		}
 	}
 	s.gate = gate.New(admission)
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })

@@ -41,6 +41,8 @@ type People interface {
 	// RemovePerson removes a person and revokes all tokens. What belonged to the person
 	// belongs to its project from then on. The error is [ErrNotFound] for one that is not there.
 	RemovePerson(ctx context.Context, name string) error
+	// Person returns one. The error is [ErrNotFound] if there is none of this name.
+	Person(ctx context.Context, name string) (Person, error)
 	// People returns all of them, by name.
 	People(ctx context.Context) ([]Person, error)
 	// AddToken stores a token by its hash. The error is [ErrNotFound] if there is no such person.

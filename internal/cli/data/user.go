@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -94,16 +92,14 @@ func here(env *console.Env) string {
 	return fmt.Sprintf("command line of %s on %s", cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprint("user ", os.Getuid())), host)
 }
 
-var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pN._@-]{0,63}$`) })
-
 func (u *users) add() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Add a person, or change one, and print a token", Args: console.ExactArgs(1, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := store.Person{Name: args[0], Role: u.role}
 			switch {
-			case !plainName().MatchString(p.Name):
-				return lathe.Errorf(lathe.CodeInvalid, "use letters, digits and . _ @ -", "%q is no name", p.Name)
+			case !people.IsName(p.Name):
+				return lathe.Errorf(lathe.CodeInvalid, "use letters, digits and . _ @ + -", "%q is no name", p.Name)
 			case !people.IsRole(p.Role):
 				return console.Usagef("--role is reader, author or owner, not %q", p.Role)
 			}

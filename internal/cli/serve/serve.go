@@ -48,6 +48,7 @@ type serveOptions struct {
 	open         func(url string) // told the address of the page; may be nil
 	directories  []string         // directories that requests may name
 	named        bool             // people have tokens
+	issuer       *server.OIDC     // names people; nil: none does
 	workersOnly  bool             // no directory of this machine is worked in
 	store        string           // address of a database that several servers share
 	unused       []string         // settings that were found and are not used
@@ -199,6 +200,10 @@ func serveWith(ctx context.Context, env *console.Env, a *app.App, o serveOptions
 	if o.named, err = hasPeople(ctx, a); err != nil {
 		return err
 	}
+	if o.issuer, err = issuerOf(ctx, env, a); err != nil {
+		return err
+	}
+	o.named = o.named || o.issuer != nil
 	listeners, err := o.listen(ctx, o.asks(password))
 	if err != nil {
 		return err
@@ -272,7 +277,7 @@ func newServer(a *app.App, o serveOptions, dir, password string, served func(*ht
 	}
 	opts := a.ServerOptions(dir)
 	opts.Directories, opts.User, opts.Password, opts.Hosts, opts.Origins = o.directories, a.Flags.ServerUsername, password, hosts, o.cors
-	opts.Named = o.named
+	opts.Named, opts.OIDC = o.named, o.issuer
 	if counts != nil {
 		opts.Metrics = counts
 	}

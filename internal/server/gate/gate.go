@@ -48,6 +48,11 @@ type Options struct {
 	// Known, when set, says whether somebody may call who shows a token with this hash
 	// ([people.Hash]): as a bearer's, or in the place of the password.
 	Known func(ctx context.Context, hash []byte) bool
+	// Issued, when set, returns the hash of a token that an issuer made, if it counts; Known is
+	// asked about it from then on.
+	Issued func(ctx context.Context, token string) (hash []byte, ok bool)
+	// Landing, when set, says which requests pages of other sites may send a browser to.
+	Landing func(r *http.Request) bool
 	// Public, when set, says which requests need no password: the web page itself, and
 	// its way to log in. Everything else is checked for them too.
 	Public func(r *http.Request) bool
@@ -67,6 +72,8 @@ type Gate struct {
 	logins   logins
 	public   func(r *http.Request) bool
 	known    func(ctx context.Context, hash []byte) bool
+	issued   func(ctx context.Context, token string) (hash []byte, ok bool)
+	landing  func(r *http.Request) bool
 	commands Commands
 	open     bool // no password is asked for on any transport
 }
@@ -75,7 +82,7 @@ type Gate struct {
 func New(o Options) *Gate {
 	g := &Gate{
 		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: (o.Password != "" || o.Known != nil) && !o.Trusted,
-		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known,
+		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known, issued: o.Issued, landing: o.Landing,
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
@@ -126,7 +133,7 @@ func (g *Gate) check(r *http.Request) *refusal {
 	if !g.addressed(r) {
 		return &refusal{status: http.StatusForbidden, text: "this server does not answer to the host name of the request; lathe serve --host allows it"}
 	}
-	if !g.originAllowed(r) {
+	if !(g.landing != nil && g.landing(r)) && !g.originAllowed(r) {
 		return &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
 	}
 	if g.password && !(g.public != nil && g.public(r)) && !g.carries(r) {

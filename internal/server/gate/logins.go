@@ -96,6 +96,14 @@ func (g *Gate) LogIn(w http.ResponseWriter, r *http.Request, user, password stri
 	return http.StatusOK
 }
 
+// Enter gives the page the cookie of a login with a token that counts, whose hash it is. Over
+// TLS, which a proxy may end, the cookie is sent over TLS only.
+func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, hash []byte, tls bool) {
+	c := g.cookie(r, g.logins.add(hash), loginTime)
+	c.Secure = c.Secure || tls
+	http.SetCookie(w, c)
+}
+
 // LogOut ends the login of the page that asks.
 func (g *Gate) LogOut(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(loginCookie); err == nil {

@@ -42,6 +42,14 @@ func (p people) RemovePerson(ctx context.Context, name string) error {
 	})
 }
 
+// Person implements [store.People].
+func (p people) Person(ctx context.Context, name string) (one store.Person, err error) {
+	err = p.read(ctx, func(v *view) error {
+		return v.row(`SELECT name, role, projects, created FROM person WHERE name = $1`, clean(name)).Scan(&one.Name, &one.Role, &one.Projects, &one.Created)
+	})
+	return one, missing(err)
+}
+
 // People implements [store.People].
 func (p people) People(ctx context.Context) (all []store.Person, err error) {
 	err = p.read(ctx, func(v *view) error {

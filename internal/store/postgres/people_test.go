@@ -23,6 +23,14 @@ func TestTokens(t *testing.T) {
 	ctx := t.Context()
 	must(t, s.People.PutPerson(ctx, store.Person{Name: "ann", Role: people.Owner}))
 	must(t, s.People.PutPerson(ctx, store.Person{Name: "ann", Role: people.Author, Projects: []string{"/a"}}))
+	ann, err := s.People.Person(ctx, "ann")
+	must(t, err)
+	if diff := cmp.Diff(store.Person{Name: "ann", Role: people.Author, Projects: []string{"/a"}}, ann, cmpopts.IgnoreFields(store.Person{}, "Created")); diff != "" || ann.Created.IsZero() {
+		t.Errorf("ann (-want +got):\n%s", diff)
+	}
+	if _, err := s.People.Person(ctx, "bob"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("nobody: %v", err)
+	}
 	made := map[string][]byte{}
 	for name, tok := range map[string]store.Token{
 		"valid": {}, "reads": {Role: people.Reader}, "more": {Role: people.Owner}, "over": {Expires: time.Now().Add(-time.Second)},
