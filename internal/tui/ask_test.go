@@ -161,6 +161,38 @@ func TestWordsGiveNothing(t *testing.T) {
 	}
 }
 
+// TestEnterEndsTheText: a person writes while an ask comes, stops to think, and ends their text with
+// enter. That sends the text and answers nothing, until they turn to the ask.
+func TestEnterEndsTheText(t *testing.T) {
+	d := withHistory(t, Options{})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm -rf build"}}})
+	d.lines()
+	d.typed("n") // before anybody could read the ask
+	d.lines()
+	d.now = d.now.Add(2 * dialog.Quiet)
+	d.press("enter")
+	if diff := cmp.Diff([]string{`prompt ses_1 "n"  `}, d.engine.noted()); diff != "" {
+		t.Errorf("enter after a text (-want +got):\n%s", diff)
+	}
+	d.lines()
+	d.now = d.now.Add(2 * dialog.Quiet)
+	d.press("enter")
+	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
+		t.Errorf("enter with nothing written (-want +got):\n%s", diff)
+	}
+
+	d = withHistory(t, Options{})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm -rf build"}}})
+	d.lines()
+	d.typed("wait")
+	d.lines()
+	d.now = d.now.Add(2 * dialog.Quiet)
+	d.press("down", "up", "enter") // they turned to the ask
+	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" || d.app.input.Text() != "wait" {
+		t.Errorf("the input holds %q (-want +got):\n%s", d.app.input.Text(), diff)
+	}
+}
+
 // TestGrantForm holds what the form offers, and what it says about it.
 func TestGrantForm(t *testing.T) {
 	d, _ := ableTo(t, Options{})

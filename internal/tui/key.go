@@ -37,7 +37,9 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	if a.sheets.Belated() && !a.keys.IsLeader(stroke) {
 		return nil
 	}
-	if s := a.sheets.Taking(); s != nil && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
+	ends := stroke == "enter" && a.sheets.Beside() && !a.input.Empty() // the text that they wrote while the ask came
+	if s := a.sheets.Taking(); s != nil && !ends && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
+		a.sheets.Turn()
 		if a.sheets.Opened() { // an ask may be below it
 			a.sheets.Deafen(dialog.Quiet)
 		}
@@ -86,6 +88,7 @@ func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool)
 	switch act {
 	case keys.Submit:
 		a.sheets.Typed()
+		a.sheets.Turn()
 		return a.submit(), true
 	case keys.Clear:
 		if empty {

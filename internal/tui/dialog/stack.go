@@ -20,6 +20,7 @@ type Stack struct {
 	waiting []Sheet
 	words   string    // written after a command, for the sheet that it opens
 	typed   time.Time // when the person last typed elsewhere
+	beside  bool      // the person wrote elsewhere while an ask was on top, and has not turned to it since
 	deaf    time.Time // until then keys count as meant for what was on screen before the ask
 }
 
@@ -123,7 +124,20 @@ func (s *Stack) Typed() { s.typed = s.Now() }
 
 // Write notes that the person is typing a text elsewhere, so that what they type
 // next belongs to that.
-func (s *Stack) Write() { s.typed, s.deaf = s.Now(), time.Time{} }
+func (s *Stack) Write() {
+	_, asks := s.Top().(Patient)
+	s.typed, s.deaf, s.beside = s.Now(), time.Time{}, asks && len(s.opened) == 0
+}
+
+// Beside reports whether the person wrote elsewhere while an ask was on top, and has not turned to
+// it since: what ends their text is not an answer.
+func (s *Stack) Beside() bool {
+	_, asks := s.Top().(Patient)
+	return asks && s.beside
+}
+
+// Turn notes that the person uses the sheet on top.
+func (s *Stack) Turn() { s.beside = false }
 
 // Deafen makes keys that come within the given time count as meant for what was
 // on screen before the ask.
