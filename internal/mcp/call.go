@@ -25,6 +25,25 @@ type inflight struct {
 	timer *time.Timer
 	limit time.Duration
 	held  int // how many times the clock was stopped
+
+	showing sync.Mutex // held while progress is shown
+	ended   bool       // nothing may be shown any more
+}
+
+// show shows progress, unless the call has ended.
+func (f *inflight) show(title string, meta map[string]any) {
+	f.showing.Lock()
+	defer f.showing.Unlock()
+	if !f.ended {
+		f.call.Progress(title, meta)
+	}
+}
+
+// end returns when nothing is being shown, and nothing will be.
+func (f *inflight) end() {
+	f.showing.Lock()
+	defer f.showing.Unlock()
+	f.ended = true
 }
 
 // errTimeout ends a call that takes too long. Clients know this text.
@@ -50,6 +69,7 @@ func (c *conn) over(f *inflight) {
 	c.calls = slices.DeleteFunc(c.calls, func(o *inflight) bool { return o == f })
 	c.mu.Unlock()
 	f.cancel(nil)
+	f.end() // a notification may have found the call before it was taken from the list
 }
 
 // cancelCalls ends the calls that are still running.
@@ -127,7 +147,7 @@ func (c *conn) progress(_ context.Context, req *mcp.ProgressNotificationClientRe
 	case title == "":
 		title = fmt.Sprintf("%g", p.Progress)
 	}
-	f.call.Progress(title, map[string]any{"progress": p.Progress, "total": p.Total, "server": c.server.conf.Name})
+	f.show(title, map[string]any{"progress": p.Progress, "total": p.Total, "server": c.server.conf.Name})
 }
 
 // call makes a call of a tool and starts the server if it is not running.

@@ -26,7 +26,8 @@ type conn struct {
 	since   time.Time
 	proc    *process           // nil if the server runs elsewhere
 	cancel  context.CancelFunc // ends what the connection depends on; nil: nothing
-	done    chan struct{}
+	opened  chan struct{}      // closed when session is there and it is known what the server has
+	done    chan struct{}      // closed when the connection has ended
 	once    sync.Once
 
 	mu     sync.Mutex
@@ -84,7 +85,7 @@ func (s *server) dialWith(ctx context.Context, version string) (*conn, *Known, e
 
 // open makes a connection over a transport. What begins with it is ended by end.
 func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc *process) (*conn, *Known, error) {
-	c := &conn{server: s, since: s.set.o.Now(), proc: proc, done: make(chan struct{})}
+	c := &conn{server: s, since: s.set.o.Now(), proc: proc, opened: make(chan struct{}), done: make(chan struct{})}
 	limit, stop := context.WithTimeoutCause(ctx, s.timeout(), fmt.Errorf("it did not answer within %s", s.timeout()))
 	defer stop()
 	if l, ok := t.(*lasting); ok {
@@ -102,6 +103,7 @@ func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc
 		c.end()
 		return nil, nil, c.because(limit, "Failed to get tools", err)
 	}
+	close(c.opened)
 	return c, known, nil
 }
 

@@ -184,6 +184,11 @@ func (c *conn) learnAgain() {
 		return
 	}
 	c.server.set.wg.Go(func() {
+		select {
+		case <-c.opened: // a server may say so before it has answered anything
+		case <-c.done:
+			return
+		}
 		if pause(c.server.set.ctx, relearnAfter) != nil {
 			return
 		}

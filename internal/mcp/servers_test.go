@@ -120,6 +120,43 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
+// TestProgressAfterTheEnd shows nothing of a call that has ended, though its notification
+// came before that, and waits for what is being shown.
+func TestProgressAfterTheEnd(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	shown := 0
+	f := &inflight{call: &tool.Call{Progress: func(string, map[string]any) {
+		shown++
+		close(entered)
+		<-leave
+	}}}
+	go f.show("first", nil)
+	<-entered
+	ended := make(chan struct{})
+	go func() { defer close(ended); f.end() }()
+	select {
+	case <-ended:
+		t.Error("the call ended while its progress was being shown")
+	default:
+	}
+	close(leave)
+	<-ended
+	f.show("second", nil)
+	if shown != 1 {
+		t.Errorf("shown %d times", shown)
+	}
+}
+
+// TestServerThatEndedSaysHow tells the exit code of a program that closed its output and was
+// not collected at once, as on a busy machine.
+func TestServerThatEndedSaysHow(t *testing.T) {
+	r := newRig(t, "", nil, local(t, "s", "lingers"))
+	r.Settle(t.Context())
+	if st := r.List()[0]; st.State != Failed || !strings.Contains(st.Why, "its program ended with exit code 3") {
+		t.Errorf("it is %s: %s", st.State, st.Why)
+	}
+}
+
 // TestAbort ends a call from outside: it ends at once, and the server is told.
 func TestAbort(t *testing.T) {
 	conf := local(t, "s", "plain")

@@ -21,6 +21,7 @@ import (
 
 const (
 	leave     = 100 * time.Millisecond // for a server to end with its input
+	dying     = 5 * time.Second        // for the end of one that closed its output to be told
 	grace     = time.Second            // for a server to end when it is asked to
 	maxStderr = 4 << 10                // kept of what a server prints, for when it fails
 	maxQueue  = 64 << 20               // bytes that wait for a server to read them
@@ -76,7 +77,11 @@ func (p *process) printed(chunk []byte) {
 // stop ends the process and all that it started.
 func (p *process) stop() {
 	_ = p.in.Close()
-	waitFor(p.service.Done(), leave) // most end with their input
+	limit := leave // most end with their input
+	if p.out.ended.Load() || p.in.failed() {
+		limit = dying // it has ended by itself, and its exit code is on the way
+	}
+	waitFor(p.service.Done(), limit)
 	select {
 	case <-p.service.Done():
 	default:
@@ -129,6 +134,8 @@ type lines struct {
 	r    *bufio.Reader
 	rest []byte
 	over atomic.Bool // a message was too long
+	// ended says that the server closed its output, as it does when it ends.
+	ended atomic.Bool
 }
 
 func newLines(from io.ReadCloser) *lines {
@@ -143,6 +150,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.line()
 		if err != nil {
+			l.ended.Store(errors.Is(err, io.EOF))
 			return 0, err
 		}
 		l.rest = line
@@ -269,6 +277,13 @@ func (q *queue) Close() error {
 	q.closed = true
 	q.more.Signal()
 	return nil
+}
+
+// failed reports whether the server no longer reads.
+func (q *queue) failed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err != nil
 }
 
 // wait returns when nothing is being written any more. The reader must be gone.
