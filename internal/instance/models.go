@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,23 @@ func (m *Models) Get(ref lathe.ModelRef) (*provider.Model, error) {
 		m.made[ref] = made
 	}
 	return made, err
+}
+
+// Described returns what is known of a model, whether or not there is a key for it: a person
+// may have one where the machine has none. It is nil for one that is not known.
+func (m *Models) Described(ref lathe.ModelRef) *provider.Model {
+	if made, err := m.Get(ref); err == nil {
+		return made
+	}
+	p := m.Provider(ref.Provider, true)
+	if p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.Models, func(one *provider.Model) bool { return one.Ref.Model == ref.Model })
+	if i < 0 {
+		return nil
+	}
+	return p.Models[i]
 }
 
 // Pick returns the model of a prompt: the one asked for, else the agent's,

@@ -38,7 +38,7 @@ func (i *Instance) describe(ref lathe.ModelRef) (model, provider any) {
 		return nil, nil
 	}
 	listed := listedAs(i.Models.Registry, ref.Provider, false)
-	if m, err := i.Models.Get(ref); err == nil {
+	if m := i.Models.Described(ref); m != nil {
 		one := listedModel(m)
 		model, listed.Models = wire.EncodeModel(one), []api.ListedModel{one}
 	}

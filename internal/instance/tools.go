@@ -38,8 +38,8 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 	}
 	env.Locks = &workspace.Locks{}
 	env.Window = func(ref lathe.ModelRef) int {
-		m, err := i.Models.Get(ref)
-		if err != nil {
+		m := i.Models.Described(ref)
+		if m == nil {
 			return 0
 		}
 		return m.Limit.Context
