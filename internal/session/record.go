@@ -17,7 +17,7 @@ const (
 	// checkpointAfter is how long streamed text may be unsaved.
 	checkpointAfter = 90 * time.Millisecond
 	// tellAfter is when other servers are told what is unsaved.
-	tellAfter = checkpointAfter / 2
+	tellAfter = checkpointAfter / 3
 	// progressEvery is how often the progress of a running tool is stored before it
 	// is published; what comes sooner is stored at the next checkpoint.
 	progressEvery = 30 * time.Millisecond
@@ -39,6 +39,7 @@ type recorder struct {
 	mu       sync.Mutex // held during a commit and during a delta, so that a part's events have one order
 	open     map[lathe.PartID]*openText
 	timer    *time.Timer
+	tells    int // how often others were told what was unsaved, twice for each time that it is saved
 	closed   bool
 	onStep   func(store.Tx, *lathe.StepFinish) error // stores what a step says about the window; may be nil
 	progress map[lathe.PartID]*shown
@@ -224,7 +225,11 @@ func (r *recorder) tellText() {
 			o.told = len(o.text)
 		}
 	}
-	r.timer = time.AfterFunc(checkpointAfter-tellAfter, r.checkpoint)
+	if r.tells++; r.tells%2 == 0 {
+		r.timer = time.AfterFunc(tellAfter, r.checkpoint)
+	} else {
+		r.timer = time.AfterFunc(tellAfter, r.tellText)
+	}
 }
 
 // checkpoint appends streamed text to the store, and the progress of tools.

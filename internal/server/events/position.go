@@ -206,7 +206,7 @@ func (st *stream) catchUp(p past) error {
 			}
 		}
 		msg := lathe.PartDelta{SessionID: t.part.SessionID, MessageID: t.part.MessageID, PartID: t.part.ID}
-		st.parts[t.part.ID] = &sending{open: t.kept, sent: t.text.Len(), wait: partEvery, msg: msg}
+		st.parts[t.part.ID] = &sending{open: t.kept, sent: t.text.Len(), all: t.text.Len(), msg: msg}
 	}
 	return st.flush()
 }

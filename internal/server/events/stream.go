@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// partEvery is how often an open part is sent to one client, and partRate the
-	// bytes a second that its repeated text may take.
+	// partEvery is how often text of an open part is sent to one client, and partRate the
+	// bytes a second that text may take which is repeated.
 	partEvery = time.Second / 30
 	partRate  = 1 << 20
 	// pieceSize is how much is written before it is passed on, if events keep coming.
@@ -26,9 +26,10 @@ const (
 //
 // The text of an open part goes out in two forms: message.part.delta, which a
 // client appends (1.18), then message.part.updated with the whole part and the
-// same delta (1.1), which replaces what it has. The second form costs the whole
-// text each time, so both are held back to [partEvery]; what is held back goes
-// out before any other event, so the order is the order of the bus.
+// text that came since it was last sent (1.1), which replaces what it has. Both are held
+// back to [partEvery], and the second, which costs the whole text each time, for longer the
+// longer that is; what is held back goes out before any other event, so the order is the
+// order of the bus.
 //
 // A frame is "data: " with the event's JSON and nothing else, as OpenCode sends it:
 // there are clients that take every line of a frame for data. Who asks for it gets
@@ -56,12 +57,22 @@ type sending struct {
 	open *openPart // where its text is; nil where that is not known
 	sent int       // bytes of the text
 	last time.Time // when
-	wait time.Duration
+	all  int       // bytes of the text when all of it was sent
+	next time.Time // when that may be again
 	dir  string
 	seq  uint64 // newest unsent delta
 	text []byte // of the unsent deltas, without open
 	msg  lathe.PartDelta
 	held bool
+	more bool // there are deltas that were not sent
+}
+
+// due returns when something of a part that is held back is to be sent.
+func (p *sending) due() time.Time {
+	if p.more {
+		return p.last.Add(partEvery)
+	}
+	return p.next
 }
 
 func newStream(s *Streams, key fankey) *stream {
@@ -252,7 +263,7 @@ func (st *stream) settled(ctx context.Context) error {
 func (st *stream) wait(ctx context.Context, sub *bus.Subscription, until time.Time) (lathe.Envelope, error) {
 	for _, id := range st.held {
 		p := st.parts[id]
-		if at := p.last.Add(p.wait); at.Before(until) {
+		if at := p.due(); at.Before(until) {
 			until = at
 		}
 	}
@@ -313,11 +324,12 @@ func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
 	p := st.parts[d.PartID]
 	if p == nil {
 		open, size := st.s.live.at(d.PartID, env.Seq)
-		p = &sending{open: open, sent: max(0, size-len(d.Delta)), wait: partEvery, msg: d}
+		p = &sending{open: open, sent: max(0, size-len(d.Delta)), msg: d}
+		p.all = p.sent
 		p.msg.Delta = ""
 		st.parts[d.PartID] = p
 	}
-	p.seq, p.dir = env.Seq, env.Directory
+	p.seq, p.dir, p.more = env.Seq, env.Directory, true
 	if p.open == nil {
 		p.text = append(p.text, d.Delta...)
 	}
@@ -333,23 +345,25 @@ func (st *stream) release(now time.Time, all bool) error {
 	kept := st.held[:0]
 	for i, id := range st.held {
 		p := st.parts[id]
-		if !all && now.Before(p.last.Add(p.wait)) {
-			kept = append(kept, id)
-			continue
+		if all || !now.Before(p.due()) {
+			if err := st.part(id, p, all); err != nil {
+				st.held = append(kept, st.held[i:]...)
+				return err
+			}
 		}
-		if err := st.part(id, p); err != nil {
-			st.held = append(kept, st.held[i:]...)
-			return err
+		if p.held {
+			kept = append(kept, id)
 		}
 	}
 	st.held = kept
 	return nil
 }
 
-// part sends what a part gained.
-func (st *stream) part(id lathe.PartID, p *sending) error {
+// part sends what a part gained, and all of its text if that may be sent again or has to
+// be; if not, the part is still held back.
+func (st *stream) part(id lathe.PartID, p *sending, whole bool) error {
 	fid := st.s.frameID(p.seq)
-	p.held, p.last = false, time.Now()
+	p.held, p.more, p.last = false, false, time.Now()
 	if p.open == nil {
 		text := wire.TextOf(string(p.text))
 		p.text = p.text[:0]
@@ -357,18 +371,21 @@ func (st *stream) part(id lathe.PartID, p *sending) error {
 	}
 	part, all, kept := st.s.live.text(id, p.open, p.seq)
 	size := all.Len()
-	if size <= p.sent {
+	if size > p.sent {
+		delta := all.Cut(p.sent, size)
+		p.sent = size
+		if err := st.frame("", p.dir, wire.EncodePartDelta(p.msg, delta, fid)); err != nil {
+			return err
+		}
+	}
+	if !kept || size <= p.all { // the turn is over: the whole part is on its way
 		return nil
 	}
-	delta := all.Cut(p.sent, size)
-	p.sent, p.wait = size, max(partEvery, time.Duration(size)*time.Second/partRate)
-	if err := st.frame("", p.dir, wire.EncodePartDelta(p.msg, delta, fid)); err != nil {
-		return err
-	}
-	if !kept { // the turn is over: the whole part is on its way
+	if p.held = !whole && p.last.Before(p.next); p.held {
 		return nil
 	}
-	raw, ok := wire.EncodeStreamPart(part, all, delta, fid)
+	raw, ok := wire.EncodeStreamPart(part, all, all.Cut(p.all, size), fid)
+	p.all, p.next = size, p.last.Add(max(partEvery, time.Duration(size)*time.Second/partRate))
 	if !ok {
 		return nil
 	}

@@ -27,8 +27,10 @@ const (
 	channel = `'lathe_' || current_schema()`
 	// lookEvery is how often a server looks for events if no message comes.
 	lookEvery = 3 * time.Second
-	// gather is how long messages are gathered before anything is read.
-	gather = 10 * time.Millisecond
+	// gather is how long messages are gathered before anything is read, and gatherText how
+	// long before text is published, for which nothing is.
+	gather     = 10 * time.Millisecond
+	gatherText = 2 * time.Millisecond
 	// forgetEvents removes events that are so old that every server has read them. The newest
 	// stays: it tells those who have read it that they have missed nothing.
 	forgetEvents = `DELETE FROM event WHERE at < clock_timestamp() - interval '15 minutes' AND n < (SELECT max(n) FROM event)`
@@ -414,7 +416,10 @@ func (f follower) messages(ctx context.Context, conn *pgx.Conn) (h heard, err er
 			return h, err
 		}
 		if h.take(f.heart.self.ID, n) && !some {
-			until, some = time.Now().Add(gather), true
+			until, some = time.Now().Add(gatherText), true
+			if len(h.texts) == 0 {
+				until = time.Now().Add(gather)
+			}
 		}
 	}
 }
