@@ -45,6 +45,9 @@ func (c terminals) create() (any, error) {
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
+	if err := c.terminalsHere(); err != nil {
+		return nil, err
+	}
 	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -77,6 +80,17 @@ func (c terminals) create() (any, error) {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the terminal could not be opened: %v", err)
 	}
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
+}
+
+// terminalsHere refuses terminals in a directory that is with a worker: one on this machine
+// would show other files, or none.
+func (c terminals) terminalsHere() error {
+	dir, err := c.dir()
+	if err == nil && c.offered(dir) {
+		err = lathe.Errorf(lathe.CodeInvalid, "let the session run commands (!command), or log in to the machine of the worker",
+			"%s is with a worker, and terminals are opened on the server's own machine", dir)
+	}
+	return err
 }
 
 func (c terminals) terminal() (pty, error) {

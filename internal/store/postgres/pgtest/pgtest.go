@@ -255,7 +255,8 @@ func (s *Server) run() error {
 		program = []string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$0" "$@"`, s.most), program[0]}
 	}
 	s.proc = s.command(program[0], append(program[1:], "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")...)
+		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off",
+		"-c", "password_encryption=scram-sha-256")...)
 	// No goroutine of ours outlives the tests: a file takes what it says, and Stop waits.
 	says, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
