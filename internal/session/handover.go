@@ -83,7 +83,7 @@ func (t *Turns) Interrupt() {
 	for _, j := range t.running() {
 		j.r.mu.Lock()
 		if j.r.inst.Config.Resume == "auto" && j.movable(to) && j.r.work == j {
-			t.s.handing.leave(j.r.current().ID)
+			j.left = true
 			j.cancel(errInterrupted)
 		}
 		j.r.mu.Unlock()
@@ -129,13 +129,21 @@ func (r *runner) leaves(ctx context.Context) bool {
 		r.s.opts.Log.Warn("a turn is not handed over", "session", r.current().ID, "err", err)
 		return false
 	}
-	r.s.handing.leave(r.current().ID)
+	r.work.left = true
 	return true
 }
 
-// leave ends the work here: another server goes on with it. The caller holds mu.
+// leave ends the work here: another server goes on with it, unless it was aborted while it
+// was left. The caller holds mu.
 func (j *work) leave() {
 	r, id := j.r, j.r.current().ID
+	if errors.Is(context.Cause(j.ctx), turn.ErrAborted) && r.s.ctx.Err() == nil {
+		r.goingOn = true
+		r.forgetLeft()
+		j.end()
+		return
+	}
+	r.s.handing.leave(id)
 	prompt := j.waiting[0].message.ID
 	for _, w := range j.waiting {
 		j.answer(w, turn.Outcome{}, ErrLeft)

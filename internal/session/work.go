@@ -20,6 +20,7 @@ type work struct {
 	waiting []*waiting // guarded by r.mu
 	ended   []*Run     // answered but not notified yet; guarded by r.mu
 	calls   bool       // a user's own call is being done, no turn; guarded by r.mu
+	left    bool       // another server is to go on with it; guarded by r.mu
 }
 
 // waiting is a prompt that is stored but not answered.
@@ -88,7 +89,7 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	j.r.mu.Lock()
 	defer j.r.mu.Unlock()
 	defer j.tell() // last of all: whoever asked may leave once it has the answer, and by then it has all events
-	if out.Left || j.r.s.handing.left(j.r.current().ID) {
+	if j.left {
 		j.leave()
 		return true
 	}
