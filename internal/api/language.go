@@ -40,6 +40,8 @@ type LanguageServer struct {
 	Errors   int    `json:"errors"`        // that it knows of
 	Warnings int    `json:"warnings"`
 	Memory   int64  `json:"memory"` // bytes; 0 where that is not known
+	// Log is what it printed on its standard error last: at most 20 lines and 2,000 bytes.
+	Log []string `json:"log,omitempty"`
 }
 
 // LanguageServerName names a language server that was started.

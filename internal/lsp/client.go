@@ -55,10 +55,18 @@ func connect(ctx context.Context, l launch) (*client, error) {
 	if err := c.initialize(ctx); err != nil {
 		c.end(err)
 		c.close(0)
-		return nil, err
+		return nil, notReady{err, c.complaints.lines()}
 	}
 	return c, nil
 }
+
+// notReady is why a server did not start, with what it said last.
+type notReady struct {
+	error
+	log []string
+}
+
+func (n notReady) Unwrap() error { return n.error }
 
 func newClient(l launch) *client {
 	c := &client{spec: l.spec, options: l.options, enc: utf16Units, told: l.told, now: l.now, folders: []string{l.root}}

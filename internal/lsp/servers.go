@@ -260,7 +260,8 @@ type Status struct {
 	Why      string // of an error
 	Errors   int    // that it knows of
 	Warnings int
-	Memory   int64 // bytes; 0 where that is not known
+	Memory   int64    // bytes; 0 where that is not known
+	Log      []string // what it printed on its standard error last, at most 20 lines and 2,000 bytes
 }
 
 // Told describes a server's state in a few words.
@@ -306,6 +307,9 @@ func (s *Servers) Status() []Status {
 			}
 			if e.client != nil {
 				st.Errors, st.Warnings = e.client.count(root)
+				st.Log = e.client.complaints.lines()
+			} else if why, ok := errors.AsType[notReady](e.err); ok {
+				st.Log = why.log
 			}
 			out = append(out, st)
 		}

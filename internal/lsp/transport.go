@@ -13,6 +13,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"lathe/internal/printable"
 	"lathe/internal/shell"
 )
 
@@ -21,6 +22,7 @@ const (
 	callLimit = 10 * time.Second // for an answer to any other request
 	endGrace  = 2 * time.Second  // from the wish to end to the kill
 	maxStderr = 2000             // bytes of what a server complained of last
+	logLines  = 20               // lines of it that are told
 )
 
 // process is a program that runs, as [shell.Service] is one.
@@ -159,6 +161,23 @@ func (c *complaints) add(chunk []byte) {
 	if n := len(c.text) - maxStderr; n > 0 {
 		c.text = slices.Clone(c.text[n:])
 	}
+}
+
+// lines returns the last lines, without what would steer a terminal; one of which only the end
+// is kept is left out.
+func (c *complaints) lines() (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := strings.Split(strings.TrimSpace(string(c.text)), "\n")
+	if len(c.text) == maxStderr && len(list) > 1 {
+		list = list[1:]
+	}
+	for _, line := range list {
+		if line = printable.Line(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out[max(0, len(out)-logLines):]
 }
 
 // last returns the last line.

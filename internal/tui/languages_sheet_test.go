@@ -59,15 +59,15 @@ func TestLanguageServersAreShownAndStopped(t *testing.T) {
 		s.press("esc")
 		f.all.Servers = []api.LanguageServer{
 			{ID: "gopls", Root: "/p/漢字", State: "connected", Errors: 2, Warnings: 1, Memory: 300 << 20},
-			{ID: "rust\x1b[2J", Root: "/p/r", State: "error", Why: "exit status 1"},
+			{ID: "rust\x1b[2J", Root: "/p/r", State: "error", Why: "exit status 1", Log: []string{"loading /p/r", "cannot find \x1b[2Jits library"}},
 		}
 		s.run("/languages")
 		s.sees(said, "enter more", "ctrl+k start anew", "esc close")
 		s.sees("", "gopls", "/p/漢字", "exit status 1")
 		s.sees(said, "running, 2 errors", "failed")
 		s.press("down", "enter")
-		s.sees(said, "failed", "why it failed")
-		s.sees("", "/p/r", "exit status 1")
+		s.sees(said, "failed", "why it failed", "what it printed last")
+		s.sees("", "/p/r", "exit status 1", "loading /p/r", "its library")
 		s.d.harmless()
 		s.press("esc")
 		s.run("/languages")

@@ -87,6 +87,12 @@ func page(s api.LanguageServer) tea.Msg {
 		if s.Memory > 0 {
 			f.Row("memory", fmt.Sprintf("%d MiB", (s.Memory+1<<19)>>20))
 		}
+		if len(s.Log) > 0 {
+			f.Head("what it printed last")
+			for _, line := range s.Log {
+				f.Out = append(f.Out, styled.Wrap(styled.Plain(styled.OneLine(line), l.FG(theme.Muted)), max(20, l.Width-4), l.Method)...)
+			}
+		}
 		return f.Out
 	}}}
 }
