@@ -40,11 +40,11 @@ func kindOfScreen(env *console.Env, o Options, conf *config.Config) screenKind {
 		return plainLines
 	case o.inline:
 		return inlineScreen
-	case env.Getenv("TERM") == "dumb", env.Getenv("LATHE_SCREEN_READER") != "":
+	case env.Getenv("TERM") == "dumb", env.Getenv("LATHE_ACCESSIBLE") != "", env.Getenv("LATHE_SCREEN_READER") != "":
 		return plainLines
 	case env.Getenv("LATHE_INLINE") != "":
 		return inlineScreen
-	case on("screen_reader"):
+	case on("accessible"), on("screen_reader"):
 		return plainLines
 	case on("inline"):
 		return inlineScreen
@@ -73,7 +73,7 @@ func showScreen(ctx context.Context, env *console.Env, kind screenKind, opts tui
 		id, err := linear.Run(ctx, linear.Options{
 			Interrupts: interrupts,
 			Engine:     opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
-			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices, Say: opts.Say,
+			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Review: opts.Review, Notices: opts.Notices, Say: opts.Say,
 		})
 		return left{session: string(id)}, err
 	}

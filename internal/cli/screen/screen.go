@@ -56,7 +56,7 @@ func New(env *console.Env) *cobra.Command {
 what lathe asks. Without arguments and on a terminal, lathe does the same.
 
 In it, f1 shows all keys and commands. Environment: NO_COLOR turns colours off,
-LATHE_ASCII=1 avoids Unicode, LATHE_SCREEN_READER=1 prints plain lines, EDITOR or
+LATHE_ASCII=1 avoids Unicode, LATHE_ACCESSIBLE=1 prints plain lines, EDITOR or
 VISUAL names your editor.`,
 		Example: "  lathe\n  lathe tui ../other\n  lathe tui -c\n  lathe tui -m anthropic/claude-sonnet-4-5 --prompt \"explain main.go\"",
 		Args:    cobra.MaximumNArgs(1),
@@ -80,7 +80,8 @@ func AddFlags(cmd *cobra.Command, o *Options) {
 	f.StringVarP(&o.Session, "session", "s", "", "open the session with this id")
 	f.StringVar(&o.Prompt, "prompt", "", "send this at once")
 	f.BoolVar(&o.inline, "inline", false, "keep finished output in the terminal's scrollback instead of using the whole screen")
-	f.BoolVar(&o.reader, "screen-reader", false, "plain lines without drawing, for screen readers")
+	f.BoolVar(&o.reader, "accessible", false, "plain lines without drawing and questions by number, for screen readers")
+	f.BoolVar(&o.reader, "screen-reader", false, "the same as --accessible")
 	f.BoolVar(&o.Trust, "trust", false, "trust this repository's configuration in this run")
 }
 

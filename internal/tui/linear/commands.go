@@ -21,6 +21,8 @@ const commands = `Commands:
 /last repeats the last answer.
 /stop stops the turn, and so does control c; without a turn that leaves.
 /undo takes back the last message and its changes. /redo brings them back.
+/diff lists the files that the session changed, to look at one or take it back.
+/approval says how much is asked, and changes it.
 /compact replaces old messages by a summary.
 /quit leaves; so does the end of the input.
 ! before a line runs it as a shell command.
@@ -52,6 +54,10 @@ func (t *talk) command(name, args string) error {
 		t.stop()
 	case "undo", "redo":
 		t.undo(name == "redo")
+	case "diff":
+		t.review()
+	case "approval":
+		t.approval()
 	case "compact", "summarize":
 		t.compact()
 	default:

@@ -40,6 +40,7 @@ type Options struct {
 	Agent   string
 	Model   lathe.ModelRef
 	Prompt  string // to send at once
+	Review  bool   // list the changes of the session at once
 	Notices []string
 	Say     say.Language
 	// Interrupts are what the person sends with ctrl+c: the first stops the turn, or
@@ -191,6 +192,9 @@ func (t *talk) begin() {
 		t.open(t.session.ID)
 	}
 	t.askedBefore()
+	if t.Review {
+		t.menu.queue(t.review)
+	}
 	if t.Prompt != "" {
 		t.request(t.Prompt)
 	}

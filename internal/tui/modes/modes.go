@@ -40,6 +40,9 @@ var words = map[lathe.ApprovalMode][2]string{
 	lathe.Auto:        {"auto", "changes and confined commands unasked; asks what leaves the project"},
 }
 
+// Words are the name of a mode, and what it means.
+func Words(m lathe.ApprovalMode) (name, means string) { return words[m][0], words[m][1] }
+
 // Label names the mode that holds, for the state line, in its colour; empty where the
 // engine knows no modes.
 func (r *Room) Label() (text string, key theme.Key) {
