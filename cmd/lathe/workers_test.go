@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/store/postgres/pgtest"
 )
@@ -185,6 +187,42 @@ func TestSteeringPromptOutlivesTheWorker(t *testing.T) {
 	hears(t, heard, `"session.status"`, id, `"idle"`)
 	if runs, err := os.ReadFile(filepath.Join(w.dir, "runs")); string(runs) != "once\n" {
 		t.Errorf("the command ran: %q, %v", runs, err)
+	}
+	accepted(t, model)
+}
+
+// A worker that was taken for dead while its turn waited for a person ends that turn when it
+// is back, and the session goes on.
+func TestTurnOfALostSessionEnds(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo never >> runs","description":"wait"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Text("gone on without it")}},
+	})
+	w.worker("worker", store)
+	front := w.peer("front", store, "--workers-only")
+	id := front.session(askBash)
+	heard := front.listen()
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go"))
+	hears(t, heard, `"permission.asked"`)
+	database, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close(t.Context())
+	if _, err := database.Exec(t.Context(), "DELETE FROM lease"); err != nil { // as another server does that takes it over
+		t.Fatal(err)
+	}
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go on"))
+	hears(t, heard, "gone on without it")
+	hears(t, heard, `"session.status"`, id, `"idle"`)
+	if list := strings.TrimSpace(string(front.call("GET", "/permission", ""))); list != "[]" {
+		t.Errorf("what waits is %s", list)
+	}
+	if runs, err := os.ReadFile(filepath.Join(w.dir, "runs")); err == nil {
+		t.Errorf("the command ran: %q", runs)
 	}
 	accepted(t, model)
 }

@@ -299,13 +299,31 @@ func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status
 	case err != nil:
 		return unavailable()
 	case !held || h.Owner == f.o.Self:
-		return f.done(ctx, w.Body)
+		answer, status = f.done(ctx, w.Body)
+	default:
+		if answer, err = f.o.Store.Mail.Send(ctx, h.Owner, w.Body); err != nil {
+			return unavailable()
+		}
+		status = statusOf(answer)
 	}
-	raw, err := f.o.Store.Mail.Send(ctx, h.Owner, w.Body)
-	if err != nil {
-		return unavailable()
+	if status == http.StatusConflict && changesHands(w.Body, answer) {
+		status = http.StatusServiceUnavailable
 	}
-	return raw, statusOf(raw)
+	return answer, status
+}
+
+// changesHands reports whether a request was refused because its session was being taken over:
+// from the one that did it, or, since a prompt waits for nothing else, by another.
+func changesHands(asked, answered []byte) bool {
+	var in request
+	var a answer
+	var said struct{ Name string }
+	if json.Unmarshal(asked, &in) != nil || json.Unmarshal(answered, &a) != nil || json.Unmarshal(a.Body, &said) != nil {
+		return false
+	}
+	path, _, _ := strings.Cut(in.URI, "?")
+	last := path[strings.LastIndex(path, "/")+1:]
+	return said.Name == "SessionBusyError" && (a.Header.Get("Retry-After") != "" || slices.Contains([]string{"message", "prompt_async", "prompt"}, last))
 }
 
 func unavailable() ([]byte, int) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -150,5 +151,36 @@ func TestDropNeedsTheRight(t *testing.T) {
 	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/abort", nil), func(string) error { return nil })
 	if !done || err != nil || q.left != 0 || told != 1 || w.Body.String() != "true" {
 		t.Errorf("of one who may: %v, %v, %d left, %d told, %q", done, err, q.left, told, w.Body)
+	}
+}
+
+// Work that was refused because its session was being taken over is tried again; what is refused
+// for good is not.
+func TestWorkWhoseSessionChangesHands(t *testing.T) {
+	busy := []byte(`{"name":"SessionBusyError"}`)
+	soon := http.Header{"Retry-After": {"1"}}
+	for _, tt := range []struct {
+		uri  string
+		a    answer
+		want bool
+	}{
+		{"/session/ses_1/prompt_async?directory=%2Fd", answer{Status: 409, Body: busy}, true},
+		{"/session/ses_1/message", answer{Status: 409, Body: busy}, true},
+		{"/session/ses_1/shell", answer{Status: 409, Body: busy}, false}, // a turn runs
+		{"/session/ses_1/shell", answer{Status: 409, Body: busy, Header: soon}, true},
+		{"/session/ses_1/prompt_async", answer{Status: 409, Body: []byte(`{"name":"MessageAbortedError"}`)}, false},
+		{"/session/ses_1/prompt_async", answer{Status: 409}, false},
+	} {
+		asked, err := json.Marshal(request{Method: "POST", URI: tt.uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered, err := json.Marshal(tt.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changesHands(asked, answered); got != tt.want {
+			t.Errorf("%s with %d %s %v: %t", tt.uri, tt.a.Status, tt.a.Body, tt.a.Header, got)
+		}
 	}
 }

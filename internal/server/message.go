@@ -178,7 +178,7 @@ func (c messages) prompt() (*lathe.Message, *session.Run, error) {
 // tellFailed tells the session's screens that a prompt could not be taken: the one
 // that sent it may only listen to events.
 func (c messages) tellFailed(sess lathe.Session, err error) {
-	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy {
+	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy && !errors.Is(err, store.ErrLost) {
 		c.s.opts.Service.Failed(sess.Directory, sess.ID, notTaken(err))
 	}
 }

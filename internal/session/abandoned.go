@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
@@ -43,6 +44,7 @@ func (w *Watch) Run(ctx context.Context) {
 
 // Look does it once.
 func (w *Watch) Look(ctx context.Context) error {
+	w.endLost(ctx)
 	ids, err := w.opts.Store.Journal.Abandoned(ctx)
 	if err != nil {
 		return err
@@ -54,6 +56,17 @@ func (w *Watch) Look(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(errs, w.settle(ctx))...)
+}
+
+// endLost ends turns whose session another server took over while this one was paused or cut
+// off. One that stores something learns of it by itself; one that waits, for a person for
+// instance, would do so for ever.
+func (w *Watch) endLost(ctx context.Context) {
+	for _, j := range w.Turns.running() {
+		if ok, err := j.lease.Valid(ctx); err == nil && !ok {
+			j.cancel(store.ErrLost)
+		}
+	}
 }
 
 // close closes what was left open in a session.
@@ -68,15 +81,28 @@ func (w *Watch) close(ctx context.Context, id lathe.SessionID) error {
 	}
 	w.opts.Log.Info("closed what a server that is gone had left open", "session", id, "parts", len(parts))
 	sweepAfter(ctx, w.opts.Store, id, parts)
+	var told []lathe.Event
 	newest, err := w.opts.Store.NewestMessage(ctx, id)
 	if err == nil && newest != "" {
 		var m lathe.Message
 		if m, err = w.opts.Store.Message(ctx, id, newest); err == nil {
-			w.opts.Writer.Tell(sess.Directory, bare(&m))
+			told = append(told, bare(&m))
 		}
 	}
-	w.opts.Writer.Tell(sess.Directory, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
-	return err
+	return errors.Join(err, w.tellIdle(ctx, id, sess.Directory, told...))
+}
+
+// tellIdle tells that a session is idle, unless somebody has begun with it meanwhile: another
+// server may have closed it as well, and then nobody may hear of that after a new turn. Told comes
+// first. The error is [store.ErrBusy] if somebody has.
+func (w *Watch) tellIdle(ctx context.Context, id lathe.SessionID, dir string, told ...lathe.Event) error {
+	return w.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		if _, err := tx.Recover(id, store.Owner{}); err != nil { // it finds nothing, and keeps others from beginning
+			return err
+		}
+		tx.Tell(dir, append(told, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})...)
+		return nil
+	})
 }
 
 // settle tells that sessions are idle which nobody holds, now and the last time:
@@ -99,7 +125,12 @@ func (w *Watch) settle(ctx context.Context) error {
 		}
 		free[id] = true
 		if w.free[id] {
-			w.opts.Writer.Tell(d.dir, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
+			err = w.tellIdle(ctx, id, d.dir)
+			if errors.Is(err, store.ErrNotFound) { // it was deleted
+				w.opts.Writer.Tell(d.dir, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
+			} else if err != nil && !errors.Is(err, store.ErrBusy) {
+				return err
+			}
 		}
 	}
 	w.free = free

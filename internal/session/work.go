@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"lathe"
@@ -93,6 +94,10 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 		j.leave()
 		return true
 	}
+	if errors.Is(err, store.ErrLost) || errors.Is(context.Cause(j.ctx), store.ErrLost) {
+		j.lose()
+		return true
+	}
 	seen, left := j.split(err)
 	if err != nil {
 		j.r.s.opts.Log.Error("a turn could not be recorded", "session", j.r.current().ID, "err", err)
@@ -109,6 +114,21 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	}
 	j.end()
 	return true
+}
+
+// lose ends the work: another server has taken the session over and closed what was open in it. What
+// becomes of it is for that one to store and to tell. The caller holds mu.
+func (j *work) lose() {
+	r := j.r
+	r.s.opts.Log.Warn("another server has taken a session over: its turn ends here", "session", r.current().ID)
+	for _, w := range j.waiting {
+		j.answer(w, turn.Outcome{}, store.ErrLost)
+	}
+	j.waiting, r.arrived = nil, nil
+	r.rec.close()
+	defer close(j.done)
+	r.release(j.ctx, j.lease)
+	r.work = nil
 }
 
 // split returns the prompts that the turn has seen, and the others. A turn that
