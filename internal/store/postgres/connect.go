@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ func (c *core) connect(ctx context.Context, o Options) error {
 	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
 		conf.ConnConfig.RuntimeParams["application_name"] = "lathe"
 	}
-	boundIdle(conf.ConnConfig)
+	c.number = beginning(conf.ConnConfig, idleInTx)
 	conf.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		c.utf8.Store(conn.PgConn().ParameterStatus("server_encoding") == "UTF8")
 		return nil
@@ -44,16 +43,16 @@ func (c *core) connect(ctx context.Context, o Options) error {
 	return err
 }
 
-// boundIdle has the database end a transaction of a process that says nothing for longer than
-// idleInTx: one that was paused, or whose machine is cut off, may hold what the others wait for,
-// such as the lock of the journal. What the address says counts. A pooler refuses parameters that
-// it does not know, so there it has to be the pooler's own setting.
-func boundIdle(conf *pgx.ConnConfig) {
-	const name = "idle_in_transaction_session_timeout"
-	pooled := conf.DefaultQueryExecMode == pgx.QueryExecModeExec || conf.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol
-	if _, said := conf.RuntimeParams[name]; !said && !pooled {
-		conf.RuntimeParams[name] = strconv.FormatInt(idleInTx.Milliseconds(), 10)
+// beginning returns the query that a transaction which writes begins with: for its number, and to
+// have the database end it if its process says nothing for longer than idle. One that was
+// paused, or whose machine is cut off, may hold what the others wait for. What the address says
+// counts instead. It is set for the transaction alone, which every pooler lets pass.
+func beginning(conf *pgx.ConnConfig, idle time.Duration) string {
+	const number, name = `SELECT pg_current_xact_id()::text`, "idle_in_transaction_session_timeout"
+	if _, said := conf.RuntimeParams[name]; said {
+		return number
 	}
+	return fmt.Sprintf(`%s FROM set_config('%s', '%d', true)`, number, name, idle.Milliseconds())
 }
 
 // Waits between attempts to reach the database.

@@ -99,7 +99,7 @@ func (p *pipe) batch(query string, args []any) *pgx.Batch {
 	b := &pgx.Batch{}
 	if !p.begun && p.writes {
 		b.Queue(beginWrite)
-		b.Queue(`SELECT pg_current_xact_id()::text`)
+		b.Queue(p.db.number)
 	} else if !p.begun {
 		b.Queue(beginRead)
 	}

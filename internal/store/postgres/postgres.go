@@ -77,6 +77,7 @@ type DB struct{ *core }
 type core struct {
 	pool   *pgxpool.Pool
 	where  string // for people, without the password
+	number string // query that a transaction which writes begins with
 	log    *slog.Logger
 	now    func() time.Time
 	wait   time.Duration

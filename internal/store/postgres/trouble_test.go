@@ -108,7 +108,8 @@ func TestPooler(t *testing.T) {
 // store is undone.
 func TestPausedServerHoldsNobodyUp(t *testing.T) {
 	url := pgtest.Schema(t)
-	_, paused := open(t, postgres.Options{URL: url + "&idle_in_transaction_session_timeout=300"})
+	db, paused := open(t, postgres.Options{URL: url})
+	db.BoundIdle(300 * time.Millisecond)
 	_, s := open(t, postgres.Options{URL: url})
 	must(t, s.CreateSession(t.Context(), storetest.Session("ses_1")))
 	title := func(of string) func(*lathe.Session) error {
