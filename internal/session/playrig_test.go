@@ -54,6 +54,7 @@ type play struct {
 
 	store storetest.Store
 	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
+	once  bool                  // it says so once
 
 	mu       sync.Mutex
 	answer   func(req *llm.Request) say
@@ -117,6 +118,9 @@ func (p *play) open() *play {
 // broken is how writes to the store fail at the moment.
 func (p *play) broken() error {
 	if err := p.fault.Load(); err != nil {
+		if p.once {
+			p.fault.Store(nil)
+		}
 		return *err
 	}
 	return nil

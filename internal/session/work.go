@@ -105,6 +105,11 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	for _, w := range seen {
 		j.answered(w, out, err)
 	}
+	if _, unforeseen := out.Failure.(*lathe.UnknownFailure); unforeseen && err == nil { // such as a result that could not be stored
+		if err := j.r.closeOpen(context.WithoutCancel(j.ctx)); err != nil {
+			j.r.s.owed.owes(j.r)
+		}
+	}
 	j.r.forgetLeft()
 	j.calls = false
 	j.waiting = left
