@@ -160,8 +160,14 @@ func (h *history) trouble() {
 	for range 4 + h.random.IntN(3) {
 		time.Sleep(time.Duration(h.random.IntN(1500)) * time.Millisecond)
 		p := h.r.procs[h.random.IntN(len(h.r.procs))]
-		if h.random.IntN(4) == 0 {
+		switch h.random.IntN(8) {
+		case 0, 1:
 			h.setClock(p)
+			continue
+		case 2:
+			l := h.listeners[h.random.IntN(len(h.listeners))]
+			h.fault("stream of " + l.name + " cut")
+			l.cut()
 			continue
 		}
 		if !h.touched[p] {

@@ -27,6 +27,7 @@ type listener struct {
 	mu      sync.Mutex
 	heard   []event
 	last    string // id of the newest event
+	lose    func() // ends the stream
 	segment int    // counts the times that a server could not tell what was missed
 	resumed int
 }
@@ -67,6 +68,11 @@ func (h *history) listen(ctx context.Context, p *proc, random *rand.Rand) *liste
 
 // hear hears one server until its stream ends.
 func (l *listener) hear(ctx context.Context, p *proc, connected func()) {
+	ctx, lose := context.WithCancel(ctx)
+	defer lose()
+	l.mu.Lock()
+	l.lose = lose
+	l.mu.Unlock()
 	req, err := http.NewRequestWithContext(ctx, "GET", p.at()+"/event?ids=true&parts=delta&directory="+url.QueryEscape(p.r.dir), nil)
 	if err != nil {
 		return // it is down by now
@@ -95,6 +101,13 @@ func (l *listener) hear(ctx context.Context, p *proc, connected func()) {
 			id = ""
 		}
 	}
+}
+
+// cut ends the stream of the server that is listened to, as a network does.
+func (l *listener) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose()
 }
 
 // take keeps what was heard.
@@ -166,7 +179,7 @@ type numbered struct {
 
 // checkEvents compares what the listeners heard, once all have heard the same end.
 func (h *history) checkEvents() {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(300 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(300 * time.Millisecond) {
 		wrong := h.compareEvents()
 		if len(wrong) == 0 {
 			return
@@ -204,6 +217,7 @@ func (h *history) compareEvents() (wrong []string) {
 	h.did.events, h.did.resumed = 0, 0
 	for _, l := range h.listeners {
 		wrong = append(wrong, h.missing(l, all, newest)...)
+		wrong = append(wrong, h.stillBusy(l)...)
 		h.did.resumed += l.resumed
 	}
 	return append(wrong, h.wrongReplies(all)...)
@@ -240,6 +254,22 @@ func (h *history) missing(l *listener, all map[numbered]event, newest int64) (wr
 			if key.number > s.from && key.number <= s.to && !heard[key] {
 				wrong = append(wrong, fmt.Sprintf("%s was not told %d %s %s, which %s was", l.name, key.number, e.kind, e.body, e.at))
 			}
+		}
+	}
+	return wrong
+}
+
+// stillBusy says which sessions a listener was told last to be busy: all are at rest.
+func (h *history) stillBusy(l *listener) (wrong []string) {
+	busy := map[string]bool{}
+	for _, e := range l.all() {
+		if e.kind == "session.status" {
+			busy[e.session] = !strings.Contains(e.body, `"idle"`)
+		}
+	}
+	for _, c := range h.talks {
+		if busy[c.id] {
+			wrong = append(wrong, fmt.Sprintf("%s was told that %s is busy, and nothing since", l.name, c.id))
 		}
 	}
 	return wrong
