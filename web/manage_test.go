@@ -17,7 +17,8 @@ func TestManage(t *testing.T) {
 	s.write(filepath.Join(s.dir, "opencode.json"), `{"permission":{"bash":"allow"}}`)
 	ctx := s.browser(1200, 860)
 	s.do(ctx, s.login(), press("New session"), say("greet the world"), shows("asks for permission: edit"), press("Always allow"), shows("asks for permission: bash"), press("Allow once"), shows("The greeting is now"), hides("Working…"),
-		until(`(location.hash = "#/settings")`), shows("MCP servers"), shows("notes"), shows("disabled"), shows("Checks"), shows("Language servers"), picture("manage"))
+		until(`(location.hash = "#/settings")`), shows("MCP servers"), shows("notes"),
+		until(`/\boff\b/.test([...document.querySelectorAll(".managed")].find((m) => m.innerText.includes("MCP servers"))?.innerText ?? "")`), shows("Checks"), shows("Language servers"), picture("manage"))
 
 	s.do(ctx, chromedp.SendKeys(`input[list=providers]`, "anthropic"), chromedp.SendKeys(`.managed input[type=password]`, secret), press("Store the key"), shows("The key of anthropic is stored."), shows("Anthropic"))
 	stored, err := os.ReadFile(filepath.Join(s.home, ".local/share/lathe/auth.json"))
