@@ -24,6 +24,7 @@ const (
 	Command             // a command, whole
 	Step                // one of the commands that a command is made of
 	Subject             // what is used: a tool, a file, an address
+	Also                // a permission that is asked for beside it, in words that a face translates
 	Careful             // why a person should look twice
 	Content             // text that would be written, whole
 	Diff                // a change, as a unified diff
@@ -59,8 +60,8 @@ func Facts(a lathe.Ask) []Fact {
 	if cmd := text("command"); cmd != "" {
 		add(Command, "", cmd)
 		if a.Permission == "bash" && (len(a.Patterns) != 1 || strings.TrimSpace(a.Patterns[0]) != strings.TrimSpace(cmd)) {
-			for i, p := range a.Patterns {
-				add(Step, fmt.Sprint(i+1), p)
+			for i, name := range Named(a) {
+				add(Step, fmt.Sprint(i+1), name)
 			}
 		}
 	}
@@ -68,7 +69,9 @@ func Facts(a lathe.Ask) []Fact {
 		add(Subject, label, about)
 	}
 	for _, w := range also(a) {
-		add(Subject, "also for", strings.Join(w.words(w.patterns), ", "))
+		for _, words := range w.words(w.patterns) {
+			add(Also, "also for", words)
+		}
 	}
 	add(Careful, "careful", text("reason"))
 	for _, r := range texts(a.Metadata["risks"]) {
@@ -87,7 +90,7 @@ func Facts(a lathe.Ask) []Fact {
 // subject names what an ask is about, beside a command.
 func subject(a lathe.Ask) (label, text string) {
 	if a.Permission != "external_directory" {
-		return "", strings.Join(a.Patterns, ", ")
+		return "", strings.Join(Named(a), ", ")
 	}
 	if file, _ := a.Metadata["filepath"].(string); file != "" {
 		return "outside the project", file
@@ -97,6 +100,24 @@ func subject(a lathe.Ask) (label, text string) {
 		dirs[i] = or(strings.TrimSuffix(p, "/*"), "/")
 	}
 	return "outside the project", strings.Join(dirs, ", ")
+}
+
+// Named returns what an ask names, each once: its patterns, and of what is known only
+// when it runs the words that stand for it.
+func Named(a lathe.Ask) []string {
+	var out []string
+	for _, p := range a.Patterns {
+		if src, ok := unsettled(p); ok {
+			p = src
+			if a.Permission != "bash" {
+				p = fmt.Sprintf(whatever, src)
+			}
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // want is a permission that an ask is about beside its own.

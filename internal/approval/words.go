@@ -33,6 +33,12 @@ func Words(permission, pattern string) string {
 	if !known {
 		p = phrase{permission + ` for "%s"`, permission + " for anything in %s", permission + ` for what is like "%s"`}
 	}
+	if src, ok := unsettled(pattern); ok {
+		if permission != "bash" {
+			src = fmt.Sprintf(whatever, src)
+		}
+		return fmt.Sprintf(p.one, src)
+	}
 	literal := strings.NewReplacer("[*]", "*", "[?]", "?")
 	end := "/*"
 	if permission == "bash" {
@@ -52,4 +58,17 @@ func Words(permission, pattern string) string {
 // wild reports whether a pattern has a wildcard, which "[*]" and "[?]" are not.
 func wild(pattern string) bool {
 	return strings.ContainsAny(strings.NewReplacer("[*]", "", "[?]", "").Replace(pattern), "*?")
+}
+
+// whatever stands for a file that a command names in a way that is known only when it runs.
+const whatever = "whatever %s names"
+
+// unsettled returns the words of a command that stand for something that the judge could
+// not know, such as "$file", if a pattern is about such a thing.
+func unsettled(pattern string) (string, bool) {
+	src, ok := strings.CutPrefix(pattern, "<dynamic: ")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(src, ">")
 }

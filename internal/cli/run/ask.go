@@ -57,7 +57,7 @@ func describeAsk(a lathe.Ask) string {
 	if path, _ := a.Metadata["filepath"].(string); len(a.Patterns) == 1 && path == "/"+a.Patterns[0] {
 		text += ": " + path // outside git, patterns are relative to the root
 	} else if len(a.Patterns) > 0 {
-		text += ": " + strings.Join(a.Patterns, ", ")
+		text += ": " + strings.Join(approval.Named(a), ", ")
 	}
 	if cmd, ok := a.Metadata["command"].(string); ok && cmd != "" && a.Permission != "bash" {
 		text += ", for: " + cmd

@@ -27,6 +27,8 @@ func (o *Output) Ask(a lathe.Ask) {
 			o.lines("    "+f.Label+" ", console.Clean(f.Text))
 		case approval.Careful:
 			o.lines("  ", st.Yellow(label+console.Clean(o.say(f.Text))))
+		case approval.Also:
+			o.lines("  ", label+console.Clean(o.say(f.Text)))
 		case approval.Content:
 			o.ErrLine("  " + label)
 			o.lines("    ", strings.TrimSuffix(console.Clean(f.Text), "\n"))

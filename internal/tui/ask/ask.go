@@ -305,6 +305,8 @@ func fact(l look.Look, f approval.Fact) []styled.Line {
 		return line("$ ", theme.Text)
 	case approval.Step:
 		return line("  "+l.T(f.Label)+" ", theme.Accent)
+	case approval.Also:
+		text = l.T(text)
 	case approval.Careful:
 		text = l.T(text)
 		return line(label, theme.Warning)

@@ -41,7 +41,7 @@ func (t *talk) fact(f approval.Fact) {
 	if strings.Contains(text, "\n") {
 		text = "\n" + text + "\n" + fmt.Sprintf(t.in("End of %s."), t.in(label))
 	}
-	if f.Kind == approval.Careful {
+	if f.Kind == approval.Careful || f.Kind == approval.Also {
 		text = t.in(text)
 	}
 	t.say("%s: %s", capital(t.in(label)), text)
