@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"lathe"
@@ -102,7 +103,9 @@ func confinement(c *instance.Confinement) []api.Check {
 	level.OK = c.Level() == sandbox.Full
 	var caches []string
 	for _, cache := range c.Caches() {
-		caches = append(caches, cache.Path)
+		if !slices.Contains(caches, cache.Path) { // several programs may share one
+			caches = append(caches, cache.Path)
+		}
 	}
 	if len(caches) == 0 || c.Level() == sandbox.RulesOnly {
 		return []api.Check{level}

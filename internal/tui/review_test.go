@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,66 @@ func TestReviewOfPrompts(t *testing.T) {
 	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
+}
+
+// remembered keeps with a session what was looked at, as the engine does.
+type remembered struct {
+	*reviewed
+	notes api.Notes
+}
+
+func (r *remembered) Can() engine.Capabilities {
+	can := r.reviewed.Can()
+	can.Notes = r
+	return can
+}
+
+func (r *remembered) Notes(context.Context, lathe.SessionID) (api.Notes, error) { return r.notes, nil }
+
+func (r *remembered) Note(_ context.Context, _ lathe.SessionID, in api.NotesChange) (api.Notes, error) {
+	r.notes.Looked = slices.DeleteFunc(r.notes.Looked, func(name string) bool {
+		return slices.Contains(in.Unlook, name) || slices.Contains(in.Look, name)
+	})
+	r.notes.Looked = append(r.notes.Looked, in.Look...)
+	return r.notes, nil
+}
+
+// TestReviewKeepsMarks holds that what was looked at is still marked when the session is
+// opened again, until the file changes once more or the mark is taken back.
+func TestReviewKeepsMarks(t *testing.T) {
+	_, inner := reviewing(t, Options{})
+	r := &remembered{reviewed: inner}
+	open := func() *driver {
+		d := drive(t, Options{Engine: r, Start: Start{Session: "ses_1"}})
+		d.press("ctrl+x", "v")
+		return d
+	}
+	d := open()
+	d.press("down", "space")
+	d.shows("☑ a b.txt", "☐ new.txt", "1 of 3 looked at")
+
+	open().shows("☑ a b.txt", "☐ new.txt", "1 of 3 looked at")
+
+	kept := r.list[0].Files[0]
+	r.list[0].Files[0].After += "one line more\n"
+	open().shows("☐ a b.txt", "0 of 3 looked at")
+
+	r.list[0].Files[0] = kept
+	d = open()
+	d.press("down", "space")
+	d.shows("☐ a b.txt", "0 of 3 looked at")
+	open().shows("☐ a b.txt", "0 of 3 looked at")
+}
+
+// TestReviewOfARename holds that a file with another name is told as that.
+func TestReviewOfARename(t *testing.T) {
+	d, r := reviewing(t, Options{})
+	r.list[0].Files = []api.ReviewedFile{
+		{File: "new name.go", After: "x\n", Additions: 1, Status: "added"},
+		{File: "old 名.go", Before: "x\n", Deletions: 1, Status: "deleted"},
+	}
+	d.press("ctrl+x", "v")
+	d.shows("☐ new name.go  renamed from old 名.go", "☐ old 名.go  renamed to new name.go")
 }
 
 // TestReviewFits holds that the sheets fit a small and a large screen.

@@ -251,7 +251,11 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 		mark = styled.Span{Text: "  " + l.Glyph("☑ ", "[x] "), Style: l.FG(theme.Success)}
 	}
 	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}
-	if f.Status != "modified" {
+	switch other, way := renamed(p.Files, f); {
+	case way != "":
+		left = append(left, styled.Span{Text: "  " + l.T(fmt.Sprintf(way, l.Ending(styled.OneLine(other), l.Width/3))), Style: l.FG(theme.Muted)})
+		return left.Cut(max(1, l.Width-4), l.Method)
+	case f.Status != "modified":
 		left = append(left, styled.Span{Text: "  " + l.Say.Word(f.Status), Style: l.FG(theme.Muted)})
 	}
 	return apart(l, left, l.Counts(f.Additions, f.Deletions))
