@@ -55,6 +55,17 @@ func TestScreenIsSaidInEachLanguage(t *testing.T) {
 	saytest.Tell(t, missing)
 }
 
+// TestWordsOfOthersStay holds that what a person said is not translated in a list because
+// the screen has the same words.
+func TestWordsOfOthersStay(t *testing.T) {
+	if say.Chinese.Word("do it") == "do it" {
+		t.Fatal("the screen has no such words any more: take others")
+	}
+	d := withHistory(t, Options{Say: say.Chinese}, question(1, "do it"), question(2, "help"))
+	d.press("ctrl+x", "g")
+	d.shows("时间线", "  do it ", "● help ")
+}
+
 // TestChinese holds that what lathe says on the screen is in the person's language, and that
 // what others said is left as it is.
 func TestChinese(t *testing.T) {
@@ -70,4 +81,10 @@ func TestChinese(t *testing.T) {
 	d.shows("commands") // a prompt, which only looks like the title of a sheet
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"ls"}, Always: []string{"ls *"}, Metadata: map[string]any{"command": "ls"}}})
 	d.shows("权限：bash", "轮次在等你", "允许一次", "从现在起允许", "拒绝并说明原因")
+
+	d = withHistory(t, Options{Say: say.Chinese})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_2", SessionID: "ses_1", Permission: "bash", Patterns: []string{"<dynamic: $x>"}, Metadata: map[string]any{"command": "$x <$f", "also": []any{
+		map[string]any{"permission": "read", "patterns": []any{"<dynamic: $f>"}}, map[string]any{"permission": "external_directory", "patterns": []any{"/tmp/*"}}}}}})
+	d.shows("1 $x", "另外: 读取 $f 所指的任何文件", "另外: 使用项目之外 /tmp 里的任何内容")
+	d.hides("dynamic")
 }

@@ -28,7 +28,7 @@ func (c *Conversation) Timeline(can engine.Capabilities, zone *time.Location) te
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
 			continue
 		}
-		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Right: e.changed() + e.m.Created.In(zone).Format("15:04")})
+		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Quoted: true, Right: e.changed() + e.m.Created.In(zone).Format("15:04")})
 	}
 	if n := len(l.Items); n > 0 {
 		l.Items[n-1].Current = true

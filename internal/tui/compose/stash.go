@@ -159,7 +159,7 @@ func retitled(items []dialog.Item, id, detail string) []dialog.Item {
 func stashItem(l look.Look, k memory.Stashed, now time.Time) dialog.Item {
 	text := strings.TrimSpace(k.Draft.Text)
 	first, rest, more := strings.Cut(text, "\n")
-	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Group: l.Day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
+	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Quoted: true, Group: l.Day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
 	if more {
 		it.Detail = "and " + look.Plural(strings.Count(rest, "\n")+1, "line") + " more"
 	}

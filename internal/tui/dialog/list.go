@@ -19,7 +19,8 @@ type Item struct {
 	Group                    string
 	Current                  bool
 	Own                      bool // the title is the screen's own words, not a name
-	Found                    bool // the filter's words were found elsewhere than in its text; it comes last
+	Quoted                   bool // the title is what somebody said or named, in no language of the screen's
+	Found                    bool // the filter's words were found elsewhere than in its text; it comes last, and its detail is what was found
 }
 
 // List is a sheet to choose from, with a filter.
@@ -258,13 +259,20 @@ func drawItem(l look.Look, it Item) styled.Line {
 	}
 	right := styled.Plain(l.T(it.Right)+" ", l.FG(theme.Muted))
 	room := l.Width - 2 - right.Width(l.Method)
-	title := l.Say.Word(it.Title)
-	if it.Own {
+	title := it.Title
+	switch {
+	case it.Own:
 		title = l.T(it.Title)
+	case !it.Quoted:
+		title = l.Say.Word(it.Title)
 	}
 	line := styled.Line{dot, {Text: title, Style: l.FG(theme.Text)}}
 	if it.Detail != "" {
-		line = append(line, styled.Span{Text: "  " + l.T(it.Detail), Style: l.FG(theme.Muted)})
+		detail := it.Detail
+		if !it.Found {
+			detail = l.T(detail)
+		}
+		line = append(line, styled.Span{Text: "  " + detail, Style: l.FG(theme.Muted)})
 	}
 	return styled.Join(line.Cut(room-1, l.Method).Pad(room, l.Method, ""), right)
 }

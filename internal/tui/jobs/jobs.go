@@ -51,7 +51,7 @@ func (r *Room) list(all []api.Job) dialog.List {
 	byID := map[string]api.Job{}
 	for _, j := range all {
 		byID[j.ID] = j
-		l.Items = append(l.Items, dialog.Item{ID: j.ID, Title: styled.OneLine(j.Command), Detail: j.ID, Right: styled.OneLine(state(j))})
+		l.Items = append(l.Items, dialog.Item{ID: j.ID, Title: styled.OneLine(j.Command), Quoted: true, Detail: j.ID, Right: styled.OneLine(state(j))})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg { return r.watch(byID[it.ID]) }
 	l.Strokes = map[string]func(dialog.Item) tea.Msg{"ctrl+k": func(it dialog.Item) tea.Msg { return r.stop(it.ID) }}

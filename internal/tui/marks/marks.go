@@ -135,7 +135,7 @@ func (r *Room) list(zone *time.Location) *dialog.List {
 
 func (r *Room) items(zone *time.Location) (out []dialog.Item) {
 	for _, b := range r.notes.Bookmarks {
-		out = append(out, dialog.Item{ID: string(b.Message), Title: styled.OneLine(b.Text), Right: time.UnixMilli(b.Created).In(zone).Format("2 Jan 15:04")})
+		out = append(out, dialog.Item{ID: string(b.Message), Title: styled.OneLine(b.Text), Quoted: true, Right: time.UnixMilli(b.Created).In(zone).Format("2 Jan 15:04")})
 	}
 	return out
 }

@@ -54,7 +54,7 @@ func (r *Room) searchLater(s *dialog.List, found func(api.Hit) dialog.Item) tea.
 // hitItem shows a hit in the list of sessions.
 func (r *Room) hitItem(h api.Hit) dialog.Item {
 	return dialog.Item{
-		ID: string(h.Session) + "\x00" + string(h.Message), Title: styled.OneLine(h.Title), Detail: styled.OneLine(h.Text),
+		ID: string(h.Session) + "\x00" + string(h.Message), Title: styled.OneLine(h.Title), Quoted: true, Detail: styled.OneLine(h.Text),
 		Right: time.UnixMilli(h.Updated).In(r.host.Now().Location()).Format("2 Jan"), Found: true,
 	}
 }

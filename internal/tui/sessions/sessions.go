@@ -147,7 +147,7 @@ func (r *Room) show(title string, sessions []lathe.Session, filter string, at la
 
 func (r *Room) sessionItem(s lathe.Session, at lathe.SessionID) dialog.Item {
 	it := dialog.Item{
-		ID: string(s.ID), Title: styled.OneLine(s.Title), Group: r.host.Look().Day(s.Updated, r.host.Now()),
+		ID: string(s.ID), Title: styled.OneLine(s.Title), Quoted: true, Group: r.host.Look().Day(s.Updated, r.host.Now()),
 		Right: s.Updated.In(r.host.Now().Location()).Format("15:04"), Current: s.ID == r.host.Session().ID,
 	}
 	if at != "" {
