@@ -248,7 +248,8 @@ type request struct {
 	Method, URI string
 	Header      http.Header
 	Body        []byte
-	Person      string `json:",omitempty"` // who asks
+	Person      string        `json:",omitempty"` // who asks
+	Taken       *store.Taking `json:",omitempty"` // the queued work that it is
 }
 
 // answer is what the other server answers.
@@ -260,7 +261,7 @@ type answer struct {
 
 // letter is a request as it is sent to another server.
 func letter(r *http.Request, body []byte) request {
-	return request{r.Method, r.URL.RequestURI(), passed(r.Header), body, people.From(r.Context())}
+	return request{Method: r.Method, URI: r.URL.RequestURI(), Header: passed(r.Header), Body: body, Person: people.From(r.Context())}
 }
 
 func (a answer) write(w http.ResponseWriter) {
@@ -295,13 +296,17 @@ func (f *Forwarder) Run(ctx context.Context) {
 // and its status: 503 if it is not known whether another server has done it.
 func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status int) {
 	h, held, err := f.o.Store.Holder(ctx, w.Session)
+	var body []byte
+	if err == nil {
+		body, err = taken(w)
+	}
 	switch {
 	case err != nil:
 		return unavailable()
 	case !held || h.Owner == f.o.Self:
-		answer, status = f.done(ctx, w.Body)
+		answer, status = f.done(ctx, body)
 	default:
-		if answer, err = f.o.Store.Mail.Send(ctx, h.Owner, w.Body); err != nil {
+		if answer, err = f.o.Store.Mail.Send(ctx, h.Owner, body); err != nil {
 			return unavailable()
 		}
 		status = statusOf(answer)
@@ -310,6 +315,17 @@ func (f *Forwarder) Do(ctx context.Context, w store.Work) (answer []byte, status
 		status = http.StatusServiceUnavailable
 	}
 	return answer, status
+}
+
+// taken is the request of queued work, for whichever server does it: it takes effect once, and
+// only while its worker has it.
+func taken(w store.Work) ([]byte, error) {
+	var in request
+	if err := json.Unmarshal(w.Body, &in); err != nil {
+		return w.Body, nil // who does it says what is wrong
+	}
+	in.Taken = &store.Taking{N: w.N, By: w.By.ID}
+	return json.Marshal(in)
 }
 
 // changesHands reports whether a request was refused because its session was being taken over:
@@ -359,6 +375,9 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	var in request
 	if err := json.Unmarshal(body, &in); err != nil {
 		return a, err
+	}
+	if in.Taken != nil {
+		ctx = store.WithTaking(ctx, *in.Taken)
 	}
 	r, err := http.NewRequestWithContext(people.With(ctx, in.Person), in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
 	if err != nil {

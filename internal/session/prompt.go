@@ -134,6 +134,9 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 // storeUser stores a user message, with what the model has to be told since the
 // last one, and publishes it.
 func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) error {
+	if err := r.acceptable(ctx); err != nil {
+		return err
+	}
 	if err := r.changes.DropReverted(ctx); err != nil {
 		return err
 	}
@@ -153,6 +156,9 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 		})
 	}
 	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
+		if err = accept(ctx, tx); err != nil {
+			return err
+		}
 		if err = tx.AddMessage(m); err != nil {
 			return err
 		}

@@ -77,6 +77,9 @@ type Crew interface {
 	// Done stores what the requester is answered, if answer is not nil, and ends the work
 	// if it is over. The error is [ErrLost] if another worker has it by now.
 	Done(ctx context.Context, n int64, answer []byte, over bool) error
+	// Acceptable fails if what a worker took is not to be stored: another worker has it by
+	// now, it was dropped, or it was stored before. The error is [ErrLost] then.
+	Acceptable(ctx context.Context, t Taking) error
 	// GiveBack lets another worker have work that this one has and does not end. It does not
 	// count as one that was gone.
 	GiveBack(ctx context.Context, n int64) error

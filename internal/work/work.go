@@ -171,7 +171,7 @@ func (h *hands) do(ctx context.Context, w store.Work) {
 		return
 	}
 	err := h.o.Crew.Done(ctx, w.N, answer, false)
-	if status >= http.StatusBadRequest || status == 0 {
+	if err == nil && (status >= http.StatusBadRequest || status == 0) {
 		h.o.Refused(w)
 	}
 	if err == nil {

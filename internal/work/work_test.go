@@ -25,6 +25,7 @@ type line struct {
 	ended   map[int64]string
 	wake    chan struct{}
 	away    bool
+	lost    map[int64]bool // another worker has it
 }
 
 func (l *line) Offer(context.Context, []string, int) error { return nil }
@@ -47,6 +48,9 @@ func (l *line) Take(_ context.Context, free int, doing []int64, _ map[string]int
 func (l *line) Done(_ context.Context, n int64, answer []byte, over bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.lost[n] {
+		return store.ErrLost
+	}
 	l.ended[n] += string(answer)
 	if over {
 		l.ended[n] += "."
@@ -57,6 +61,8 @@ func (l *line) Done(_ context.Context, n int64, answer []byte, over bool) error 
 func (l *line) Adopt(context.Context, func(string) bool, []int64) ([]store.Work, error) {
 	return nil, nil
 }
+
+func (l *line) Acceptable(context.Context, store.Taking) error { return nil }
 
 func (l *line) GiveBack(_ context.Context, n int64) error {
 	l.mu.Lock()
@@ -157,6 +163,29 @@ func TestFailingWhileStoppingLeavesIt(t *testing.T) {
 		stop()
 		ran.Wait()
 		if diff := cmp.Diff(map[int64]string{1: "<", 2: "aborted."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A worker that is refused what another has by now does not tell that the session is idle: the
+// other works on it.
+func TestRefusedToWhoLostIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, lost: map[int64]bool{1: true}, waiting: []store.Work{{N: 1}, {N: 2}}}
+		o := works(l, 1, func(store.Work) ([]byte, int) { return []byte("no"), http.StatusConflict })
+		var told []int64
+		o.Refused = func(w store.Work) { told = append(told, w.N) }
+		ctx, stop := context.WithCancel(t.Context())
+		var ran sync.WaitGroup
+		ran.Go(func() { _ = Run(ctx, o) })
+		time.Sleep(time.Minute)
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff([]int64{2}, told); diff != "" {
+			t.Errorf("told to be idle (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[int64]string{2: "no."}, l.ended); diff != "" {
 			t.Errorf("answered (-want +got):\n%s", diff)
 		}
 	})

@@ -279,3 +279,47 @@ func TestWorkThatIsGivenBack(t *testing.T) {
 	}
 	must(t, b.Crew.Done(t.Context(), left, []byte("did"), true))
 }
+
+// What was asked is stored for one worker alone, and once: also in a transaction that began
+// before the worker was taken for gone.
+func TestWorkIsAcceptedOnce(t *testing.T) {
+	url := pgtest.Schema(t)
+	const life = 400 * time.Millisecond
+	db, gone := worker(t, postgres.Options{URL: url, Life: life}, 5, "/a")
+	n := add(t, gone, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	must(t, gone.CreateSession(t.Context(), storetest.Session("ses_1")))
+	accept := func(s storetest.Store, by store.Owner, id string) error {
+		return s.Batch(t.Context(), func(tx store.Tx) error {
+			if err := tx.(store.Accepter).Accept(store.Taking{N: n, By: by.ID}); err != nil {
+				return err
+			}
+			return tx.AddMessage(storetest.UserMessage("ses_1", id))
+		})
+	}
+	refused := func(what string, s storetest.Store, by store.Owner) {
+		t.Helper()
+		if err := s.Crew.Acceptable(t.Context(), store.Taking{N: n, By: by.ID}); !errors.Is(err, store.ErrLost) {
+			t.Errorf("%s may be accepted: %v", what, err)
+		}
+		if err := accept(s, by, "msg_no"); !errors.Is(err, store.ErrLost) {
+			t.Errorf("%s is accepted: %v", what, err)
+		}
+	}
+	refused("what nobody has taken", gone, db.Self())
+	sessions(t, gone, 5, nil, nil)
+	must(t, gone.Crew.Acceptable(t.Context(), store.Taking{N: n, By: db.Self().ID}))
+	db.Silence()
+	other, next := worker(t, postgres.Options{URL: url}, 5, "/a")
+	waitGone(t, next, db.Self())
+	if _, got := sessions(t, next, 5, nil, nil); !cmp.Equal(got, []int64{n}) {
+		t.Fatalf("taken: %d, want %d", got, n)
+	}
+	refused("what another has", gone, db.Self())
+	must(t, accept(next, other.Self(), "msg_1"))
+	refused("what was accepted", next, other.Self())
+	if _, err := next.Message(t.Context(), "ses_1", "msg_no"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what was refused is stored: %v", err)
+	}
+	must(t, next.Crew.Done(t.Context(), n, nil, true))
+	refused("what has ended", next, other.Self())
+}
