@@ -193,6 +193,27 @@ func TestEnterEndsTheText(t *testing.T) {
 	}
 }
 
+// TestEnterAfterLetters: a person begins to write while an ask has been there for a while, and
+// ends their text with enter. That allows nothing; another enter, or turning to the answers, does.
+func TestEnterAfterLetters(t *testing.T) {
+	ask := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm -rf build"}}}
+	for name, then := range map[string][]string{"enter again": {"enter"}, "turned to it": {"down", "up", "enter"}} {
+		d := withHistory(t, Options{})
+		d.event(ask)
+		d.look()
+		d.now = d.now.Add(2 * dialog.Quiet)
+		d.press("/", "c", "o", "d", "e", "enter")
+		if calls := d.engine.noted(); calls != nil {
+			t.Fatalf("%s: %v", name, calls)
+		}
+		d.shows("permission: bash", "answers nothing")
+		d.press(then...)
+		if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestGrantForm holds what the form offers, and what it says about it.
 func TestGrantForm(t *testing.T) {
 	d, _ := ableTo(t, Options{})

@@ -62,7 +62,8 @@ type Permission struct {
 	Other   bool // it belongs to a session that is not on screen, such as a subagent's
 	Answers []answer
 	at      int
-	first   int // the line of the first answer, as of the last drawing
+	stray   bool // letters came that answer nothing: the person may be writing without having seen it
+	first   int  // the line of the first answer, as of the last drawing
 	body    dialog.Reader
 	grant   *grantForm   // set while the person looks at what they would allow
 	message *edit.Editor // the reason for a rejection, while it is being written
@@ -111,12 +112,17 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	case s.grant != nil:
 		return s.granting(s.grant.key(h, k, stroke))
 	}
+	stray := s.stray
+	s.stray = false
 	switch stroke {
 	case "up", "left", "shift+tab":
 		s.at = (s.at + len(s.Answers) - 1) % len(s.Answers)
 	case "down", "right", "tab":
 		s.at = (s.at + 1) % len(s.Answers)
 	case "enter":
+		if stray {
+			return dialog.Tell{Kind: dialog.Warning, Text: "enter after other letters answers nothing; press it again to answer"}
+		}
 		return s.Answers[s.at].do(s)
 	case "esc", "ctrl+c":
 		if s.body.Full {
@@ -133,6 +139,7 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		if s.body.Key(stroke) {
 			return nil
 		}
+		s.stray = k.Text != ""
 		return dialog.Scroll{Stroke: stroke}
 	}
 	return nil
