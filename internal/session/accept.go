@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"lathe/internal/commit"
 	"lathe/internal/store"
@@ -27,4 +28,17 @@ func accept(ctx context.Context, tx *commit.Tx) error {
 		return nil
 	}
 	return to.Accept(t)
+}
+
+// accepted notes that the prompt of queued work, if ctx is of any, is stored already: it was
+// queued twice, because a client sent it again.
+func (r *runner) accepted(ctx context.Context) error {
+	err := r.acceptable(ctx)
+	if _, queued := store.TakingOf(ctx); queued && err == nil {
+		err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return accept(ctx, tx) })
+	}
+	if errors.Is(err, store.ErrLost) { // it is noted, or for another to note
+		return nil
+	}
+	return err
 }

@@ -18,13 +18,13 @@ import (
 
 // take queues work for a session, has this process take it as a worker, and returns a context
 // of what is done for it.
-func (p *play) take(id lathe.SessionID) (ctx context.Context, n int64) {
+func (p *play) take(id lathe.SessionID, doing ...int64) (ctx context.Context, n int64) {
 	p.t.Helper()
 	n, err := p.store.Queue.Add(p.t.Context(), store.Work{Session: id, Directory: p.dir, Root: p.dir, Body: []byte("do")})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	taken, err := p.store.Crew.Take(p.t.Context(), 1, nil, nil)
+	taken, err := p.store.Crew.Take(p.t.Context(), 1, doing, nil)
 	if err != nil || len(taken) == 0 || taken[len(taken)-1].N != n {
 		p.t.Fatalf("taken: %+v, %v", taken, err)
 	}
@@ -52,8 +52,11 @@ func TestQueuedPromptIsBegunOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wait(run)
-	if _, run, err := p.svc.Prompt(queued, id, again); err != nil || run.Last() == nil {
-		t.Errorf("what is stored and was sent again: %v, %v", run, err)
+	twice, second := p.take(id, n)
+	for _, ctx := range []context.Context{queued, twice} {
+		if _, run, err := p.svc.Prompt(ctx, id, again); err != nil || run.Last() == nil {
+			t.Errorf("what is stored and was sent again: %v, %v", run, err)
+		}
 	}
 	if _, err := p.svc.Undo.Revert(t.Context(), id, undo.Input{MessageID: m.ID}); err != nil {
 		t.Fatal(err)
@@ -70,13 +73,16 @@ func TestQueuedPromptIsBegunOnce(t *testing.T) {
 		}
 	}
 	refused("what a revert hides", queued, again)
+	refused("what was queued twice", twice, again)
 	if s, err := p.svc.Get(t.Context(), id); err != nil || s.Revert == nil || s.Revert.MessageID != m.ID {
 		t.Errorf("reverted: %+v, %v", s.Revert, err)
 	}
 	p.prompt(id, session.Prompt{}, "in its place")
 	refused("what a revert removed", queued, again)
-	if err := p.store.Crew.Done(t.Context(), n, nil, true); err != nil {
-		t.Fatal(err)
+	for _, n := range []int64{n, second} {
+		if err := p.store.Crew.Done(t.Context(), n, nil, true); err != nil {
+			t.Fatal(err)
+		}
 	}
 	refused("what has ended", queued, again)
 

@@ -23,7 +23,11 @@ func (r *runner) again(ctx context.Context, id lathe.MessageID) (*lathe.Message,
 	if err != nil || sess.Revert != nil {
 		return nil, nil, err
 	}
-	return r.stored(ctx, id)
+	m, run, err := r.stored(ctx, id)
+	if m != nil && err == nil {
+		err = r.accepted(ctx)
+	}
+	return m, run, err
 }
 
 func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {
