@@ -14,10 +14,12 @@ type Workers struct {
 type Worker struct {
 	Name        string   `json:"name"`
 	Directories []string `json:"directories"`
-	Turns       int      `json:"turns"`   // that it runs at once; 0: it takes no more
-	Running     int      `json:"running"` // that it runs now
-	State       string   `json:"state"`   // ready, stopping or gone
-	Since       int64    `json:"since"`
+	// Remotes are the git remotes of those directories that are clones.
+	Remotes map[string]string `json:"remotes,omitempty"`
+	Turns   int               `json:"turns"`   // that it runs at once; 0: it takes no more
+	Running int               `json:"running"` // that it runs now
+	State   string            `json:"state"`   // ready, stopping or gone
+	Since   int64             `json:"since"`
 }
 
 // QueuedWork is a prompt, or another request that starts a turn, which waits for a worker or is

@@ -21,7 +21,7 @@ var floors = [...]string{
 		store/local store/move store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace formula mermaid`,
 	2: `config format forward job jsonfile keyring ledger metrics lsp lsp/lsptest oidc permission prompt reading say/saytest snapshot telemetry trust worktree
 		surroundings work opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
-	3: `approval builtin compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
+	3: `approval builtin clone compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript transcript/page tui tui/...`,

@@ -14,6 +14,7 @@ var engineFiles = map[string]string{
 	"app/app.go":      "wires the engine",
 	"app/database.go": "opens the database",
 	"app/work.go":     "offers the engine to other servers",
+	"app/fresh.go":    "fetches before other servers begin something",
 	"app/upkeep.go":   "looks after the store in the background",
 	"face/face.go":    "makes the client of an engine in this process",
 	"serve/serve.go":  "is the server",

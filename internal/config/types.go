@@ -148,9 +148,13 @@ type (
 	}
 	// Worker is what lathe worker offers. It counts in the person's own configuration only.
 	Worker struct {
-		Roots  []string       `conf:"roots"`       // directories; "~/" is the home directory
-		Turns  int            `conf:"turns,min=1"` // that run at once; 0: the default
-		Limits map[string]int `conf:"limits"`      // of turns, by directory, on all workers together
+		Roots []string `conf:"roots"` // directories; "~/" is the home directory
+		// Clones are git remotes that it clones and offers; CloneDir is where, "~/" the home
+		// directory, and "" a directory of its own.
+		Clones   []string       `conf:"clones"`
+		CloneDir string         `conf:"cloneDir"`
+		Turns    int            `conf:"turns,min=1"` // that run at once; 0: the default
+		Limits   map[string]int `conf:"limits"`      // of turns, by directory, on all workers together
 	}
 	// Command is a slash command.
 	Command struct {

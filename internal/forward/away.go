@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,9 +53,17 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 	case !workers[0].Living && session != "" && a.r.Method != http.MethodPost: // its title, or all of it
 		return false, nil
 	case !workers[0].Living:
-		return true, lathe.Errorf(lathe.CodeUnavailable, "start one with: lathe worker --root "+root, "no worker has %s now", dir)
+		return true, lathe.Errorf(lathe.CodeUnavailable, "start one with: lathe worker "+offering(workers[0], root), "no worker has %s now", dir)
 	}
 	return true, a.f.pass(a.w, a.r, workers[0].Owner)
+}
+
+// offering is how a worker was told to offer a directory.
+func offering(w store.Worker, root string) string {
+	if remote := w.Remotes[root]; remote != "" {
+		return "--clone " + remote
+	}
+	return "--root " + root
 }
 
 // steer queues what steers a turn that a worker runs, so that it outlives the worker: sent there
@@ -148,22 +154,7 @@ func (a *away) directory() (dir string, session lathe.SessionID, err error) {
 		}
 		return sess.Directory, sess.ID, err
 	}
-	q := a.r.URL.Query()
-	for _, name := range []string{"directory", "location[directory]"} {
-		if dir == "" {
-			dir = q.Get(name)
-		}
-	}
-	if dir == "" {
-		dir = a.r.Header.Get("X-Opencode-Directory")
-		if plain, err := url.PathUnescape(dir); err == nil {
-			dir = plain
-		}
-	}
-	if !filepath.IsAbs(dir) {
-		return "", "", nil
-	}
-	return filepath.Clean(dir), "", nil
+	return named(a.r), "", nil
 }
 
 // drop takes back what a session was asked and no worker has begun, if the caller may use

@@ -27,7 +27,7 @@ import (
 // maxBody bounds a request that is sent on, and its answer.
 const maxBody = 64 << 20
 
-// Options say what to forward for. All of them are needed.
+// Options say what to forward for. All of them are needed but Fresh and Bare.
 type Options struct {
 	Store *store.Store // with Mail
 	Self  store.Owner  // this server
@@ -37,6 +37,9 @@ type Options struct {
 	Local func() http.RoundTripper
 	// Tell publishes an event of a directory, here and on the other servers.
 	Tell func(dir string, ev lathe.Event)
+	// Fresh is called before a session or a worktree begins that another server asks for; nil:
+	// nothing is.
+	Fresh func(ctx context.Context, dir string)
 	// Bare means that this server has no files to work on, whatever is on its machine.
 	Bare bool
 }
@@ -384,6 +387,7 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 		return a, err
 	}
 	r.Header = in.Header
+	f.freshen(ctx, r)
 	res, err := f.o.Local().RoundTrip(r)
 	if err != nil {
 		return a, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/clone"
 	"lathe/internal/instance"
 	"lathe/internal/shell"
 	"lathe/internal/worktree"
@@ -74,11 +75,22 @@ func (s *Service) worktrees(ctx context.Context, dir string) (*instance.Instance
 	if err != nil {
 		return nil, nil, err
 	}
+	dir, cloned := worktreesOf(inst)
 	repo, err := worktree.Open(worktree.Options{
-		Root: inst.Root, Dir: filepath.Join(inst.Paths.Data, "worktree", inst.Project.ID), Environ: inst.Shell.Env,
+		Root: inst.Root, Dir: dir, Newest: cloned, Environ: inst.Shell.Env,
 		Trusted: inst.Trust.Given, Now: s.now, Name: s.newName,
 	})
 	return inst, repo, err
+}
+
+// worktreesOf returns where lathe makes the worktrees of a directory's repository, and whether
+// that is a clone which lathe made, too.
+func worktreesOf(inst *instance.Instance) (dir string, cloned bool) {
+	all := filepath.Join(inst.Paths.Data, "worktree")
+	if dir := clone.WorktreesOf(all, inst.Root.Worktree); dir != "" {
+		return dir, true
+	}
+	return filepath.Join(all, inst.Project.ID), false
 }
 
 // Changes lists what changed in a directory since its last commit, or since its

@@ -48,7 +48,7 @@ func (c workers) list() (any, error) {
 }
 
 func tellWorker(w store.Worker, open []store.Work) api.Worker {
-	out := api.Worker{Name: w.Name, Directories: w.Directories, Turns: w.Turns, State: "ready", Since: w.Since.UnixMilli()}
+	out := api.Worker{Name: w.Name, Directories: w.Directories, Remotes: w.Remotes, Turns: w.Turns, State: "ready", Since: w.Since.UnixMilli()}
 	switch {
 	case !w.Living:
 		out.State = "gone"

@@ -28,9 +28,12 @@ type Work struct {
 type Worker struct {
 	Owner
 	Directories []string // resolved, sorted
-	Turns       int      // that it runs at once
-	Since       time.Time
-	Living      bool // it was heard of lately; others are kept for a day
+	// Remotes are the git remotes of those directories that are clones, without credentials;
+	// nil if there are none.
+	Remotes map[string]string
+	Turns   int // that it runs at once
+	Since   time.Time
+	Living  bool // it was heard of lately; others are kept for a day
 }
 
 // QueueState is what waits and runs, and who there is to do it.
@@ -61,8 +64,9 @@ type Queue interface {
 
 // Crew is a [Queue] as workers see it.
 type Crew interface {
-	// Offer makes this server known as a worker, which counts as living until Withdraw.
-	Offer(ctx context.Context, directories []string, turns int) error
+	// Offer makes this server known as a worker, which counts as living until Withdraw. Remotes
+	// are as in [Worker].
+	Offer(ctx context.Context, directories []string, turns int, remotes map[string]string) error
 	// Withdraw ends the offer. What was taken stays taken.
 	Withdraw(ctx context.Context) error
 	// Take takes up to free pieces of work, and besides what steers the sessions that

@@ -15,11 +15,13 @@ import (
 	"lathe/internal/store"
 )
 
-// Options configure [Run]. All of them are needed but Limits.
+// Options configure [Run]. All of them are needed but Remotes and Limits.
 type Options struct {
 	Crew        store.Crew
 	Directories []string // offered
-	Turns       int      // that run at once
+	// Remotes are those of the offered directories that are clones.
+	Remotes map[string]string
+	Turns   int // that run at once
 	// Limits bound the turns in a directory, by all workers together.
 	Limits map[string]int
 	// Do does work and returns the answer with its HTTP status; 503 or 507 if it could not even
@@ -39,7 +41,7 @@ type Options struct {
 // Run takes work and has it done until ctx ends; then it takes no more and returns when
 // what it has is done. It fails if the offer cannot be made known.
 func Run(ctx context.Context, o Options) error {
-	if err := o.Crew.Offer(ctx, o.Directories, o.Turns); err != nil {
+	if err := o.Crew.Offer(ctx, o.Directories, o.Turns, o.Remotes); err != nil {
 		return err
 	}
 	o.Ready()

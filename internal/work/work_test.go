@@ -28,7 +28,7 @@ type line struct {
 	lost    map[int64]bool // another worker has it
 }
 
-func (l *line) Offer(context.Context, []string, int) error { return nil }
+func (l *line) Offer(context.Context, []string, int, map[string]string) error { return nil }
 
 func (l *line) Withdraw(context.Context) error { return nil }
 

@@ -192,7 +192,7 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 	cmd.Cancel = func() error { return stop(cmd.Process) }
 	out, errs := &workspace.Limited{Max: maxOutput}, &workspace.Limited{Max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs
-	err := cmd.Run()
+	err := r.start(cmd, errs)
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", what, context.Cause(ctx))
@@ -210,6 +210,19 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 		msg = err.Error()
 	}
 	return out.String(), &lathe.Error{Code: lathe.CodeInvalid, Msg: "git " + what + ": " + msg, Cause: f}
+}
+
+// start runs a git that is ready, with the network if it fetches.
+func (r *Repo) start(cmd *exec.Cmd, errs *workspace.Limited) error {
+	if r.from == nil {
+		return cmd.Run()
+	}
+	told := &progress{to: r.from.Progress, errs: errs}
+	cmd.Env, cmd.Stderr = append(cmd.Env, r.from.fetching()...), told
+	apart(cmd)
+	err := cmd.Run()
+	told.flush()
+	return err
 }
 
 // checkout returns the top of the checkout that a directory is in, which git is

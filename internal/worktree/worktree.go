@@ -8,8 +8,8 @@
 // that are on no other branch, and uncommitted files, are first saved on a
 // branch of their own. Ignored files are not kept.
 //
-// Git runs without the repository's hooks, without the network, and, in a
-// repository that is not trusted, without the filters of its own configuration.
+// Git runs without the repository's hooks, without the network but to clone and fetch, and,
+// in a repository that is not trusted, without the filters of its own configuration.
 package worktree
 
 import (
@@ -65,16 +65,20 @@ type Options struct {
 	Environ []string       // of git
 	// Trusted lets filters run that the repository's own configuration names.
 	Trusted bool
-	Now     func() time.Time // nil: the clock
-	Name    func() string    // makes a name for a worktree that was given none
+	// Newest has worktrees begin at what was last fetched of the default branch, where that is
+	// ahead of a root that has it checked out.
+	Newest bool
+	Now    func() time.Time // nil: the clock
+	Name   func() string    // makes a name for a worktree that was given none
 }
 
 // Repo is a repository whose worktrees can be managed. It holds nothing open and
 // is safe for concurrent use, by several processes too.
 type Repo struct {
 	o     Options
-	git   string // the program
-	index string // instead of the checkout's own
+	git   string  // the program
+	index string  // instead of the checkout's own
+	from  *Source // that is fetched from
 
 	options []string // of every git
 }
@@ -155,7 +159,7 @@ func badName(format string, args ...any) error {
 	return &lathe.Error{Code: lathe.CodeInvalid, Msg: fmt.Sprintf(format, args...), Hint: "leave the name out to get one", Cause: ErrName}
 }
 
-// Add makes a worktree at the commit of the root's checkout, on a new branch, and
+// Add makes a worktree at the commit of the root's checkout (see [Options]), on a new branch, and
 // without files; [Repo.Fill] puts them there. An empty wish gets a made-up name; a
 // name that is taken gets another word. If it fails it leaves nothing behind.
 func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
@@ -166,7 +170,7 @@ func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
 			return Worktree{}, err
 		}
 	}
-	commit, err := r.commit(ctx, r.o.Root.TopLevel, "HEAD")
+	commit, err := r.beginning(ctx)
 	if err != nil {
 		return Worktree{}, err
 	}

@@ -24,6 +24,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/cli/console"
 	"lathe/internal/client"
+	"lathe/internal/clone"
 	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/forward"
@@ -51,8 +52,9 @@ type Options struct {
 	Trust bool // the repository is trusted for this process
 	// attended says that somebody can answer when a tool asks for permission.
 	Attended bool
-	Store    string // address of the database; "": what the environment says
-	Bare     bool   // there are no files to work on here; workers have them
+	Store    string         // address of the database; "": what the environment says
+	Clones   []*clone.Clone // in which a worker's sessions begin with what is new
+	Bare     bool           // there are no files to work on here; workers have them
 }
 
 // App is everything that a command works with, wired together, each part a field so that Close
@@ -157,7 +159,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 			a.Log.Warn("what processes that died left open could not be closed", "err", err)
 		}
 	}
-	a.startBackground()
+	a.startBackground(o.Clones)
 	return a, nil
 }
 
@@ -254,11 +256,11 @@ const refreshAfter = time.Second
 // startBackground starts the background work: upkeep, and the check for a newer
 // catalogue. It is cancelled when the program ends, which waits only until it
 // has stopped.
-func (a *App) startBackground() {
+func (a *App) startBackground(clones []*clone.Clone) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.background = cancel
 	a.startUpkeep(ctx)
-	a.joinOthers(ctx)
+	a.joinOthers(ctx, clones)
 	if a.Flags.DisableModelsFetch {
 		return
 	}

@@ -22,7 +22,7 @@ func TestShortCommandsFetchNoCatalogue(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	synctest.Test(t, func(t *testing.T) {
 		a := &App{Env: &console.Env{Now: time.Now}, Paths: config.Paths{Cache: cache}, Flags: config.Flags{ModelsURL: srv.URL}}
-		a.startBackground()
+		a.startBackground(nil)
 		time.Sleep(refreshAfter - 1)
 		synctest.Wait()
 		a.background()

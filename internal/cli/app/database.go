@@ -10,6 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/cli/console"
+	"lathe/internal/clone"
 	"lathe/internal/config"
 	"lathe/internal/forward"
 	"lathe/internal/session"
@@ -116,7 +117,7 @@ func OwnConfig(ctx context.Context, env *console.Env) (*config.Config, error) {
 
 // joinOthers publishes here what other servers on the same database do, and looks after
 // those that end without a word.
-func (a *App) joinOthers(ctx context.Context) {
+func (a *App) joinOthers(ctx context.Context, clones []*clone.Clone) {
 	if a.DB.Shared == nil {
 		return
 	}
@@ -124,7 +125,7 @@ func (a *App) joinOthers(ctx context.Context) {
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
 	var own pluginDoor // made when another server asks for something for the first time
 	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) },
-		Tell: a.writer.Tell, Bare: a.bare})
+		Tell: a.writer.Tell, Bare: a.bare, Fresh: a.fresh(clones)})
 	a.others, a.forwarder = f, f
 	a.wg.Go(func() {
 		f.Run(ctx)

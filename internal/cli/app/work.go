@@ -11,7 +11,8 @@ import (
 
 // WorkOptions say what a worker offers.
 type WorkOptions struct {
-	Directories []string // absolute, without links
+	Directories []string          // absolute, without links
+	Remotes     map[string]string // of those that are clones
 	Turns       int
 	Limits      map[string]int // of turns, by directory
 	Ready       func()
@@ -26,6 +27,7 @@ func (a *App) Work(ctx context.Context, o WorkOptions) error {
 	}
 	opts := a.workOptions()
 	opts.Directories, opts.Turns, opts.Limits, opts.Ready = o.Directories, o.Turns, o.Limits, o.Ready
+	opts.Remotes = o.Remotes
 	return work.Run(ctx, opts)
 }
 

@@ -60,7 +60,7 @@ func printWorkers(env *console.Env, all api.Workers) error {
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, one := range all.Workers {
-		fmt.Fprintf(w, "%s\t%s\t%d of %d turns\t%s\n", console.Clean(one.Name), one.State, one.Running, one.Turns, console.Clean(strings.Join(one.Directories, ", ")))
+		fmt.Fprintf(w, "%s\t%s\t%d of %d turns\t%s\n", console.Clean(one.Name), one.State, one.Running, one.Turns, console.Clean(strings.Join(offered(one), ", ")))
 	}
 	if len(all.Workers) == 0 {
 		fmt.Fprintln(w, "there are no workers; start one with: lathe worker --root DIR")
@@ -75,4 +75,15 @@ func printWorkers(env *console.Env, all api.Workers) error {
 	}
 	fmt.Fprintf(w, "%d running, %d waiting\n", len(all.Work)-waiting, waiting)
 	return w.Flush()
+}
+
+// offered are the directories that a worker offers, those that are clones with their remotes.
+func offered(w api.Worker) (all []string) {
+	for _, dir := range w.Directories {
+		if remote := w.Remotes[dir]; remote != "" {
+			dir += " (" + remote + ")"
+		}
+		all = append(all, dir)
+	}
+	return all
 }

@@ -28,6 +28,8 @@ type workerOptions struct {
 	roots []string
 	turns int
 	drain time.Duration
+
+	clones cloneOptions
 }
 
 // NewWorker is lathe worker.
@@ -39,12 +41,14 @@ func NewWorker(env *console.Env) *cobra.Command {
 (lathe serve --store). A prompt for a session in one of them that comes to a server
 without that directory is queued in the database, taken by a worker that has it, and
 runs here: with this machine's tools, confinement, configuration and credentials.
+--clone offers a clone of a git remote, which is made at the first start; it is fetched
+before a session begins, with the credentials that git's own helpers and ssh have.
 Asks, answers, aborts and what is streamed go through the database as between servers;
 nobody connects to a worker.
 
 Prompts wait while every worker is busy. Of those that wait, people and directories
 with the least running come first. "worker" in your configuration can hold "roots",
-"turns" and "limits" (how many turns may run in a directory at once, on all workers
+"clones", "turns" and "limits" (how many turns may run in a directory at once, on all workers
 together); a repository has no say in it.
 
 An interrupt (Ctrl-C, SIGTERM) stops it: it takes nothing more, and each turn that runs
@@ -53,7 +57,8 @@ is handed over when the step that it is at is over. There are 20 seconds for tha
 on with it and with what waits, or this one when it is started again. lathe workers shows
 who does what.`,
 		Example: `  LATHE_STORE=postgres://lathe@db.example.com/lathe lathe worker --root ~/src/app
-  lathe worker --store postgres://lathe@db.example.com/lathe --root /srv/app --root /srv/lib --turns 8 --drain 10m`,
+  lathe worker --store postgres://lathe@db.example.com/lathe --root /srv/app --root /srv/lib --turns 8 --drain 10m
+  lathe worker --clone https://git.example.com/team/app.git`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), env, cmd.Flags().Changed("drain"))
 		},
@@ -61,6 +66,8 @@ who does what.`,
 	f := cmd.Flags()
 	f.StringVar(&o.store, "store", "", "PostgreSQL that the servers share, as postgres://user@host/database (default: LATHE_STORE, or your configuration)")
 	f.StringArrayVar(&o.roots, "root", nil, "directory to offer, with all that is below it (repeatable)")
+	f.StringArrayVar(&o.clones.remotes, "clone", nil, "git remote to clone and offer, as git clone takes it (repeatable)")
+	f.StringVar(&o.clones.dir, "clone-dir", "", "where the clones are, if workers share them; each has its own otherwise")
 	f.IntVar(&o.turns, "turns", 0, fmt.Sprintf("how many turns to run at once (default %d)", defaultTurns))
 	f.DurationVar(&o.drain, "drain", 0, drainUsage)
 	return cmd
@@ -71,7 +78,11 @@ func (o *workerOptions) run(ctx context.Context, env *console.Env, drains bool) 
 	if err != nil {
 		return err
 	}
-	work, err := o.settle(env, conf.Worker)
+	remotes, err := o.clones.settle(env, conf.Worker)
+	if err != nil {
+		return err
+	}
+	work, err := o.settle(env, conf.Worker, len(remotes) > 0)
 	if err != nil {
 		return err
 	}
@@ -83,7 +94,11 @@ func (o *workerOptions) run(ctx context.Context, env *console.Env, drains bool) 
 		return lathe.Errorf(lathe.CodeInvalid, "name it with --store or LATHE_STORE, as postgres://user@host/database",
 			"a worker needs the database that it shares with the servers")
 	}
-	a, err := app.Open(ctx, env, app.Options{Dir: work.Directories[0], Attended: true, Store: address})
+	clones, err := o.clones.open(ctx, env, remotes, &work)
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, env, app.Options{Dir: work.Directories[0], Attended: true, Store: address, Clones: clones})
 	if err != nil {
 		return err
 	}
@@ -112,8 +127,9 @@ func (o *workerOptions) work(ctx context.Context, env *console.Env, a *app.App, 
 	return errors.Join(err, <-ended)
 }
 
-// settle fills in from the configuration what no flag set, and checks all settings.
-func (o *workerOptions) settle(env *console.Env, conf config.Worker) (app.WorkOptions, error) {
+// settle fills in from the configuration what no flag set, and checks all settings. There may
+// be nothing but clones to offer.
+func (o *workerOptions) settle(env *console.Env, conf config.Worker, clones bool) (app.WorkOptions, error) {
 	out := app.WorkOptions{Turns: o.turns, Limits: map[string]int{}}
 	if out.Turns < 0 || o.drain < 0 {
 		return out, console.Usagef("--turns and --drain cannot be below zero")
@@ -124,7 +140,7 @@ func (o *workerOptions) settle(env *console.Env, conf config.Worker) (app.WorkOp
 		}
 	}
 	roots := o.roots
-	if len(roots) == 0 {
+	if len(roots) == 0 && len(o.clones.remotes) == 0 {
 		roots = conf.Roots
 	}
 	for _, root := range roots {
@@ -137,8 +153,8 @@ func (o *workerOptions) settle(env *console.Env, conf config.Worker) (app.WorkOp
 		}
 		out.Directories = append(out.Directories, dir)
 	}
-	if len(out.Directories) == 0 {
-		return out, lathe.Errorf(lathe.CodeInvalid, `add --root DIR, or "worker": {"roots": ["DIR"]} in your configuration`, "there is nothing to offer")
+	if len(out.Directories) == 0 && !clones {
+		return out, lathe.Errorf(lathe.CodeInvalid, `add --root DIR or --clone REMOTE, or "worker": {"roots": ["DIR"]} in your configuration`, "there is nothing to offer")
 	}
 	slices.Sort(out.Directories)
 	out.Directories = slices.Compact(out.Directories)

@@ -26,13 +26,13 @@ const (
 )
 
 // Offer implements [store.Crew].
-func (c crew) Offer(ctx context.Context, directories []string, turns int) error {
+func (c crew) Offer(ctx context.Context, directories []string, turns int, remotes map[string]string) error {
 	c.heart.mu.Lock()
 	c.heart.stay = true
 	c.heart.mu.Unlock()
 	err := c.explain(c.heart.ensure(ctx))
 	if err == nil {
-		err = c.batch(ctx, func(tx *tx) error { return tx.offer(directories, turns) })
+		err = c.batch(ctx, func(tx *tx) error { return tx.offer(directories, turns, remotes) })
 	}
 	if err != nil {
 		return fmt.Errorf("offer directories: %w", err)
@@ -40,14 +40,14 @@ func (c crew) Offer(ctx context.Context, directories []string, turns int) error 
 	return nil
 }
 
-func (tx *tx) offer(directories []string, turns int) error {
+func (tx *tx) offer(directories []string, turns int, remotes map[string]string) error {
 	self := tx.db.heart.self
 	// What workers that are gone offered is not needed once another offers the same.
 	_, err := tx.exec(`DELETE FROM offer f WHERE owner = $1 OR NOT EXISTS (SELECT 1 FROM owner o WHERE o.id = f.owner AND o.expires > clock_timestamp())
 		AND (directory = ANY($2) OR since < clock_timestamp() - interval '1 day')`, self.ID, directories)
 	for _, dir := range directories {
 		if err == nil {
-			_, err = tx.exec(`INSERT INTO offer (owner, name, directory, turns) VALUES ($1, $2, $3, $4)`, self.ID, self.Name, clean(dir), turns)
+			_, err = tx.exec(`INSERT INTO offer (owner, name, directory, turns, remote) VALUES ($1, $2, $3, $4, $5)`, self.ID, self.Name, clean(dir), turns, clean(remotes[dir]))
 		}
 	}
 	return err

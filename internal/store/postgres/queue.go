@@ -142,11 +142,20 @@ func (q queue) Offers(ctx context.Context, directory string) (root string, worke
 func (v *view) workers(where string, args ...any) (all []store.Worker, err error) {
 	err = v.rows(func(row pgx.Row) error {
 		var w store.Worker
-		err := row.Scan(&w.ID, &w.Name, &w.Directories, &w.Turns, &w.Since, &w.Living)
+		var remotes []string
+		err := row.Scan(&w.ID, &w.Name, &w.Directories, &remotes, &w.Turns, &w.Since, &w.Living)
+		for i, remote := range remotes {
+			if remote != "" && w.Remotes == nil {
+				w.Remotes = map[string]string{}
+			}
+			if remote != "" {
+				w.Remotes[w.Directories[i]] = remote
+			}
+		}
 		all = append(all, w)
 		return err
-	}, `SELECT id, name, directories, turns, since, living FROM (
-			SELECT o.owner AS id, o.name, array_agg(o.directory ORDER BY o.directory) AS directories, max(o.turns) AS turns, min(o.since) AS since,
+	}, `SELECT id, name, directories, remotes, turns, since, living FROM (
+			SELECT o.owner AS id, o.name, array_agg(o.directory ORDER BY o.directory) AS directories, array_agg(o.remote ORDER BY o.directory) AS remotes, max(o.turns) AS turns, min(o.since) AS since,
 				EXISTS (SELECT 1 FROM owner l WHERE l.id = o.owner AND l.expires > clock_timestamp()) AS living,
 				(SELECT count(*) FROM work w WHERE w.taker = o.owner AND w.ended IS NULL) AS busy
 			FROM offer o `+where+` GROUP BY o.owner, o.name) all_of_them

@@ -21,7 +21,7 @@ import (
 func worker(t *testing.T, o postgres.Options, turns int, directories ...string) (*postgres.DB, storetest.Store) {
 	t.Helper()
 	db, s := open(t, o)
-	must(t, s.Crew.Offer(t.Context(), directories, turns))
+	must(t, s.Crew.Offer(t.Context(), directories, turns, nil))
 	return db, s
 }
 
@@ -44,6 +44,28 @@ func sessions(t *testing.T, s storetest.Store, free int, doing []int64, limits m
 		ids, numbers = append(ids, string(w.Session)), append(numbers, w.N)
 	}
 	return ids, numbers
+}
+
+// What an offered directory is a clone of is known as long as it is offered.
+func TestOfferedClones(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, server := open(t, postgres.Options{URL: url})
+	_, a := open(t, postgres.Options{URL: url, Name: "a"})
+	remotes := map[string]string{"/clones/app": "https://git.example.com/app"}
+	must(t, a.Crew.Offer(t.Context(), []string{"/clones/app", "/src/lib"}, 2, remotes))
+	worker(t, postgres.Options{URL: url, Name: "b"}, 2, "/src/lib")
+	state, err := server.Queue.State(t.Context())
+	must(t, err)
+	var got []map[string]string
+	for _, w := range state.Workers {
+		got = append(got, w.Remotes)
+	}
+	if diff := cmp.Diff([]map[string]string{remotes, nil}, got); diff != "" {
+		t.Errorf("remotes (-want +got):\n%s", diff)
+	}
+	if _, offers, err := server.Queue.Offers(t.Context(), "/clones/app/cmd"); err != nil || len(offers) != 1 || offers[0].Remotes["/clones/app"] == "" {
+		t.Errorf("offered by %+v, %v", offers, err)
+	}
 }
 
 // Work is taken once, by a worker that has its directory, and its answer comes back.
