@@ -75,6 +75,11 @@ func WorktreesOf(parent, checkout string) string {
 // never looked for in that of another.
 func Home(data string) (string, error) {
 	path := filepath.Join(data, "clones-id")
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return "", fmt.Errorf("where clones are kept: %w", err)
+	}
+	defer func() { _ = lock.Close() }() // it is unlocked by that
 	for range 2 {
 		id, err := workspace.ReadFile(path, 64)
 		if err == nil && len(id) == 8 && strings.Trim(string(id), "0123456789abcdef") == "" {
@@ -155,7 +160,11 @@ func (c *Clone) make(ctx context.Context) (err error) {
 	from := c.source(cloneTime)
 	from.Progress = &told{say: c.o.Say, now: c.o.Now, last: began}
 	checkout := filepath.Join(part, "checkout")
-	if err := worktree.Clone(ctx, from, checkout, c.o.Environ); err != nil {
+	err = worktree.Clone(ctx, from, checkout, c.o.Environ)
+	if ctx.Err() != nil {
+		return fmt.Errorf("clone %s: %w", c.Remote, context.Cause(ctx))
+	}
+	if err != nil {
 		return c.failed("could not be cloned", err)
 	}
 	if err := os.Rename(checkout, c.Dir); err != nil {
@@ -167,13 +176,13 @@ func (c *Clone) make(ctx context.Context) (err error) {
 
 // failed is an error of git about the remote.
 func (c *Clone) failed(what string, err error) error {
-	said := err.Error()
+	said, cause := err.Error(), err
 	if e, ok := errors.AsType[*lathe.Error](err); ok {
-		said = e.Msg
+		said, cause = e.Msg, nil // which it repeats
 	}
 	return &lathe.Error{
 		Code: lathe.CodeUnavailable, Msg: fmt.Sprintf("%s %s: %s", c.Remote, what, strings.ReplaceAll(said, c.Remote.Address(), c.Remote.String())),
-		Hint: "see whether git can reach it without asking anything: git ls-remote " + c.Remote.String(), Cause: err,
+		Hint: "see whether git can reach it without asking anything: git ls-remote " + c.Remote.String(), Cause: cause,
 	}
 }
 

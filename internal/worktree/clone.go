@@ -31,7 +31,7 @@ func Clone(ctx context.Context, from Source, dir string, environ []string) error
 		return err
 	}
 	r := &Repo{o: Options{Environ: environ}, git: program, from: &from}
-	_, err = r.exec(ctx, filepath.Dir(dir), from.Limit, steady, []string{"clone", "--progress", "--no-recurse-submodules", "--origin=origin", "--", from.Address, dir})
+	_, err = r.exec(ctx, filepath.Dir(dir), from.Limit, steady, []string{"clone", "--progress", "--no-hardlinks", "--no-recurse-submodules", "--origin=origin", "--", from.Address, dir})
 	return err
 }
 

@@ -21,15 +21,8 @@ type cloneOptions struct {
 	dir     string
 }
 
-// settle fills in from the configuration what no flag set, and checks it before anything is
-// fetched.
-func (o *cloneOptions) settle(env *console.Env, conf config.Worker) (remotes []clone.Remote, err error) {
-	if len(o.remotes) == 0 {
-		o.remotes = conf.Clones
-	}
-	if o.dir == "" {
-		o.dir = conf.CloneDir
-	}
+// settle checks what was said, before anything is fetched.
+func (o *cloneOptions) settle(env *console.Env) (remotes []clone.Remote, err error) {
 	for _, name := range o.remotes {
 		remote, err := clone.Parse(home(env, name))
 		if err != nil {

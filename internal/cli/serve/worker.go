@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,13 @@ func (o *workerOptions) run(ctx context.Context, env *console.Env, drains bool) 
 	if err != nil {
 		return err
 	}
-	remotes, err := o.clones.settle(env, conf.Worker)
+	if len(o.roots) == 0 && len(o.clones.remotes) == 0 {
+		o.roots, o.clones.remotes = conf.Worker.Roots, conf.Worker.Clones
+	}
+	if len(o.clones.remotes) > 0 {
+		o.clones.dir = cmp.Or(o.clones.dir, conf.Worker.CloneDir)
+	}
+	remotes, err := o.clones.settle(env)
 	if err != nil {
 		return err
 	}
@@ -139,11 +146,7 @@ func (o *workerOptions) settle(env *console.Env, conf config.Worker, clones bool
 			out.Turns = n
 		}
 	}
-	roots := o.roots
-	if len(roots) == 0 && len(o.clones.remotes) == 0 {
-		roots = conf.Roots
-	}
-	for _, root := range roots {
+	for _, root := range o.roots {
 		dir, err := console.WorkDir(env, home(env, root))
 		if err != nil {
 			return out, err
