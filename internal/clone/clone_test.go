@@ -3,6 +3,9 @@ package clone
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -309,7 +312,7 @@ func TestCloneRunsNothingOfItsOwn(t *testing.T) {
 	}
 }
 
-// A clone comes over the network, and what git may ask is asked of nobody.
+// A clone comes over the network.
 func TestCloneOverTheNetwork(t *testing.T) {
 	p := newPlace(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -341,6 +344,50 @@ func TestCloneOverTheNetwork(t *testing.T) {
 		t.Errorf("said: %q", said)
 	}
 	p.holds(c, "a.txt", "two")
+}
+
+// Credentials come from the person's helpers of git, nobody is asked for them, and they are
+// not in the clone.
+func TestCredentials(t *testing.T) {
+	p := newPlace(t)
+	backend := cgi.Handler{
+		Path: filepath.Join(p.git(p.upstream, "--exec-path"), "git-http-backend"), Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(p.bare), "GIT_HTTP_EXPORT_ALL=1"},
+	}
+	if _, err := os.Stat(backend.Path); err != nil {
+		t.Skip("git-http-backend is not installed here")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, pass, _ := r.BasicAuth(); name != "ann" || pass != "secret" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		backend.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	home := filepath.Dir(p.bare)
+	mark := filepath.Join(home, "asked")
+	p.write(home, "ask", "#!/bin/sh\ntouch "+mark+"\necho secret\n")
+	if err := os.Chmod(filepath.Join(home, "ask"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.o.Environ = append(p.o.Environ, "GIT_ASKPASS="+filepath.Join(home, "ask"), "SSH_ASKPASS="+filepath.Join(home, "ask"), "GIT_CONFIG_NOSYSTEM=1")
+	if c, err := p.try(server.URL + "/app.git"); err == nil || !strings.Contains(err.Error(), "could not be cloned") {
+		t.Errorf("without credentials: %+v, %v", c, err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("somebody was asked")
+	}
+	p.write(home, ".gitconfig", "[credential]\n\thelper = \"!f() { echo username=ann; echo password=secret; }; f\"\n")
+	c := p.open(server.URL + "/app.git")
+	p.push("a.txt", "two")
+	if said := p.refresh(c, false); said != "" {
+		t.Errorf("said: %q", said)
+	}
+	p.holds(c, "a.txt", "two")
+	if config, err := os.ReadFile(filepath.Join(c.Dir, ".git", "config")); err != nil || strings.Contains(string(config), "secret") {
+		t.Errorf("the configuration is %s, %v", config, err)
+	}
 }
 
 // The directory of a machine's own clones stays the same, and no other machine has it.
