@@ -41,7 +41,7 @@ func TestQueuedPromptIsBegunOnce(t *testing.T) {
 	t.Setenv(enginetest.StoreVar, "postgres")
 	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "did"} }).open()
 	id := p.session()
-	if err := p.store.Crew.Offer(t.Context(), []string{p.dir}, 1); err != nil {
+	if err := p.store.Crew.Offer(t.Context(), []string{p.dir}, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.prompt(id, session.Prompt{}, "first")
