@@ -51,6 +51,9 @@ func (w *Watch) Look(ctx context.Context) error {
 	}
 	var errs []error
 	for _, id := range ids {
+		if w.Turns.here(id) { // the database was away for longer than this server's own lease, which the next beat renews
+			continue
+		}
 		if err := w.close(ctx, id); err != nil && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrNotFound) {
 			errs = append(errs, err)
 		}
@@ -114,6 +117,7 @@ func (w *Watch) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		held = held || w.Turns.here(id)
 		if !held && w.opts.Store.Queue != nil { // it may wait for a worker
 			held, err = w.opts.Store.Queue.Open(ctx, id)
 		}

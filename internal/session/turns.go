@@ -30,6 +30,17 @@ func (t *Turns) running() []*work {
 	return out
 }
 
+// here reports whether a turn of a session runs in this process.
+func (t *Turns) here(id lathe.SessionID) bool {
+	r := t.s.known(id)
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.work != nil
+}
+
 // Drain returns when no turn is running any more, or with the cause of ctx. The
 // caller has to keep new ones from starting.
 func (t *Turns) Drain(ctx context.Context) error {
