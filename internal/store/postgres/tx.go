@@ -228,15 +228,6 @@ func (tx *tx) change(query string, args ...any) error {
 	return err
 }
 
-// add runs a statement that inserts a row unless there is one already.
-func (tx *tx) add(query string, args ...any) error {
-	n, err := tx.exec(query, args...)
-	if err == nil && n == 0 {
-		return store.ErrExists
-	}
-	return err
-}
-
 // lostLease means that the lease of a session is not what this server believes.
 type lostLease struct{ session lathe.SessionID }
 
