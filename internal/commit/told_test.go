@@ -11,11 +11,11 @@ import (
 	"lathe/internal/store/postgres/pgtest"
 )
 
-// Text is heard on another server before it is stored, once, and what was lost on the way,
-// or does not fit into a notification, or is no text of UTF-8, is read from what is stored.
-func TestRelayTellsTextBeforeItIsStored(t *testing.T) {
+// newStreaming returns two servers of one store; on the first a text is open that both know.
+func newStreaming(t *testing.T) (a, b *node) {
+	t.Helper()
 	url := pgtest.Schema(t)
-	a, b := newNode(t, url), newNode(t, url)
+	a, b = newNode(t, url), newNode(t, url)
 	ready(t, a, b)
 	create(t, a, "ses_1")
 	b.until(t, "created ses_1 in /work")
@@ -32,6 +32,13 @@ func TestRelayTellsTextBeforeItIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until(t, "part prt_1 new=true ")
+	return a, b
+}
+
+// Text is heard on another server before it is stored, once, and what was lost on the way,
+// or does not fit into a notification, or is no text of UTF-8, is read from what is stored.
+func TestRelayTellsTextBeforeItIsStored(t *testing.T) {
+	a, b := newStreaming(t)
 	heard := ""
 	hear := func(all string) {
 		t.Helper()
@@ -70,24 +77,7 @@ func TestRelayTellsTextBeforeItIsStored(t *testing.T) {
 
 // A server whose session was taken over tells nothing any more.
 func TestRelayTellsNoTextOfAnOldOwner(t *testing.T) {
-	url := pgtest.Schema(t)
-	a, b := newNode(t, url), newNode(t, url)
-	ready(t, a, b)
-	create(t, a, "ses_1")
-	b.until(t, "created ses_1 in /work")
-	part := lathe.Part{ID: "prt_1", MessageID: "msg_1", SessionID: "ses_1", Body: &lathe.Text{Time: lathe.Span{Start: time.Now()}}}
-	err := a.Commit(t.Context(), func(tx *commit.Tx) error {
-		err := tx.AddMessage(&lathe.Message{ID: "msg_1", SessionID: "ses_1", Created: time.Now(), Info: &lathe.Assistant{}})
-		if err == nil {
-			err = tx.PutPart(&part)
-		}
-		tx.Tell("/work", lathe.PartUpdated{Part: part, New: true})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.until(t, "part prt_1 new=true ")
+	a, b := newStreaming(t)
 	if _, err := b.kept.Acquire(t.Context(), "ses_1", b.self); err != nil {
 		t.Fatal(err)
 	}
