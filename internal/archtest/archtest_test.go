@@ -24,7 +24,7 @@ var floors = [...]string{
 	3: `approval builtin clone compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
-	6: `doctor enginetest importer opencode/disk transcript transcript/page tui tui/...`,
+	6: `doctor retention enginetest importer opencode/disk transcript transcript/page tui tui/...`,
 	7: `acp client mcpserve server server/events server/gate server/servertest`,
 	8: `cli cli/...`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,

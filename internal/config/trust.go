@@ -83,6 +83,9 @@ func (l *loader) personal(root *jsonc.Value) {
 	if v := root.Delete("plugin_sandbox"); v != nil {
 		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"plugin_sandbox", v.Pos(), "only your own configuration says how plugins are confined"})
 	}
+	if v := root.Delete("retention"); v != nil {
+		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"retention", v.Pos(), "only your own configuration says when sessions are removed"})
+	}
 	for _, of := range [][2]string{{"mcp", "servers"}, {"lsp", "language servers"}, {"formatter", "formatters"}} {
 		entries := root.Get(of[0])
 		if entries == nil {

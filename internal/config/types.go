@@ -31,6 +31,8 @@ type Config struct {
 	Keys     Keys   `conf:"keys"`
 	OIDC     OIDC   `conf:"oidc"`
 
+	Retention Retention `conf:"retention"`
+
 	Commands   []Command   `conf:"command"`
 	Skills     Skills      `conf:"skills"`
 	References []Reference `conf:"references"`
@@ -146,6 +148,14 @@ type (
 	Keys struct {
 		File string `conf:"file"` // with the secrets, the newest first; "~/" is the home directory
 	}
+	// Retention says when what is stored is removed; 0: never. It counts in the person's own
+	// configuration only.
+	Retention struct {
+		Sessions Age `conf:"sessions"` // since the latest prompt
+		Audit    Age `conf:"audit"`    // since it was recorded
+	}
+	// Age is a time of whole days, written like "180d", "26w" or "2y".
+	Age time.Duration
 	// Worker is what lathe worker offers. It counts in the person's own configuration only.
 	Worker struct {
 		Roots []string `conf:"roots"` // directories; "~/" is the home directory

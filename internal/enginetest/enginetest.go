@@ -46,6 +46,7 @@ type Engine struct {
 	Writer   *commit.Writer
 	Jobs     *job.Manager
 	Instance instance.Options // what instances are opened with; may be changed before that
+	Self     store.Owner      // of leases
 
 	session session.Options
 	close   func() error
@@ -98,6 +99,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 			e.Writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
 		}})
 	}
+	e.Self = db.self
 	e.Jobs, se.Jobs = in.Jobs, in.Jobs
 	in.Publish = e.Writer.Tell
 	e.Instance = in

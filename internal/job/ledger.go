@@ -120,6 +120,26 @@ func (l Ledger) lost(id lathe.SessionID) (out []lost) {
 	return out
 }
 
+// living reports whether a lathe that runs has a job of the session.
+func (l Ledger) living(id lathe.SessionID) bool {
+	dir, ok := l.of(id)
+	if !ok {
+		return false
+	}
+	files, _ := os.ReadDir(dir) // usually there are none
+	for _, f := range files {
+		var e entry
+		raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil || json.Unmarshal(raw, &e) != nil || !e.Ended.IsZero() {
+			continue
+		}
+		if p, err := local.ProcessOf(store.Owner{ID: e.Lathe}); err == nil && p.Living(l.Self()) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l Ledger) read(path string) (i Info, ok bool) {
 	raw, err := os.ReadFile(path)
 	var e entry

@@ -251,6 +251,12 @@ func (m *Manager) Running(id lathe.SessionID) int {
 	return n
 }
 
+// RunsAnywhere reports whether a job of a session runs, in this process or in another one of
+// this machine.
+func (m *Manager) RunsAnywhere(id lathe.SessionID) bool {
+	return m.Running(id) > 0 || m.opts.Ledger.living(id)
+}
+
 // Get returns a job of a session; an empty session means any.
 func (m *Manager) Get(session lathe.SessionID, id string) (*Job, error) {
 	var found *Job

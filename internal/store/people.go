@@ -86,10 +86,23 @@ type ChangeFilter struct {
 	Limit   int // 0: a thousand
 }
 
-// Audit keeps what people changed. Nothing removes entries.
+// Audit keeps what people changed.
 type Audit interface {
 	// Record adds an entry. It is durable when Record returns.
 	Record(ctx context.Context, c Change) error
 	// Changes returns entries, the newest first.
 	Changes(ctx context.Context, f ChangeFilter) ([]Change, error)
+}
+
+// AuditUpkeep is an audit as those see it who look after a store.
+type AuditUpkeep interface {
+	// RecordOnce adds an entry unless there is one of the same person with the same What
+	// that is younger than every, and reports whether it did. Of several servers that ask at
+	// the same time one is told true.
+	RecordOnce(ctx context.Context, c Change, every time.Duration) (bool, error)
+	// CountBefore returns how many entries are older than a time.
+	CountBefore(ctx context.Context, before time.Time) (int64, error)
+	// Forget removes entries that are older than a time, the oldest first and at most so
+	// many, and returns how many it removed.
+	Forget(ctx context.Context, before time.Time, most int) (int64, error)
 }

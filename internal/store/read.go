@@ -37,7 +37,9 @@ type SessionFilter struct {
 	Archived  bool      // only sessions that are
 	Search    string    // part of the title; ASCII letter case is ignored
 	Since     time.Time // updated at that time or later
+	Before    time.Time // updated before that time
 	ByUse     bool      // order by the latest prompt instead of by creation
+	Oldest    bool      // the oldest first
 	Limit     int       // at most this many
 }
 

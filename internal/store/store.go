@@ -47,6 +47,8 @@ type Store struct {
 	People     People
 	Belongings Belongings
 	Audit      Audit
+	// AuditUpkeep is there where Audit is.
+	AuditUpkeep AuditUpkeep
 	// Keys are what people have for providers; nil in a store of one machine.
 	Keys ProviderKeys
 }

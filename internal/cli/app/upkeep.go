@@ -35,6 +35,7 @@ func (a *App) startUpkeep(ctx context.Context) {
 			}
 			if a.upkeepDue() {
 				a.upkeep(ctx)
+				a.retain(ctx)
 				a.index(ctx)
 			}
 			timer.Reset(upkeepEvery)

@@ -27,7 +27,7 @@ func NewDB(env *console.Env) *cobra.Command {
 		_, err := fmt.Fprintln(env.Stdout, db.Path())
 		return err
 	})
-	cmd.AddCommand(newDBCheck(env), newDBVacuum(env), newDBMove(env))
+	cmd.AddCommand(newDBCheck(env), newDBVacuum(env), newDBMove(env), newDBRetention(env))
 	sub("backup file", "Copy the database, even while it is in use", console.ExactArgs(1, "the file to write"), func(ctx context.Context, db *sqlite.DB, args []string) error {
 		path := args[0]
 		if !filepath.IsAbs(path) {

@@ -184,15 +184,60 @@ type audit struct{ *core }
 
 // Record implements [store.Audit].
 func (a audit) Record(ctx context.Context, c store.Change) error {
-	err := a.batch(ctx, func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO audit (person, token, origin, what, about, session, refused) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			clean(c.Person), c.Token, clean(c.From), clean(c.What), clean(c.About), clean(string(c.Session)), c.Refused)
-		return err
-	})
+	err := a.batch(ctx, func(tx *tx) error { return tx.record(c) })
 	if err != nil {
 		return fmt.Errorf("record who does it: %w", err)
 	}
 	return nil
+}
+
+func (tx *tx) record(c store.Change) error {
+	_, err := tx.exec(`INSERT INTO audit (person, token, origin, what, about, session, refused) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		clean(c.Person), c.Token, clean(c.From), clean(c.What), clean(c.About), clean(string(c.Session)), c.Refused)
+	return err
+}
+
+// lockOnce is held while it is found out whether something was recorded.
+const lockOnce = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.audit'))`
+
+// RecordOnce implements [store.AuditUpkeep].
+func (a audit) RecordOnce(ctx context.Context, c store.Change, every time.Duration) (first bool, err error) {
+	err = a.batch(ctx, func(tx *tx) error {
+		if _, err := tx.exec(lockOnce); err != nil {
+			return err
+		}
+		// In a statement after the lock, which so sees what was recorded while it was waited for.
+		if err := tx.row(`SELECT NOT EXISTS (SELECT 1 FROM audit WHERE person = $1 AND what = $2 AND at > clock_timestamp() - $3::bigint * interval '1 millisecond')`,
+			clean(c.Person), clean(c.What), every.Milliseconds()).Scan(&first); err != nil || !first {
+			return err
+		}
+		return tx.record(c)
+	})
+	if err != nil {
+		return false, fmt.Errorf("record who does it: %w", err)
+	}
+	return first, nil
+}
+
+// CountBefore implements [store.AuditUpkeep].
+func (a audit) CountBefore(ctx context.Context, before time.Time) (n int64, err error) {
+	err = a.read(ctx, func(v *view) error { return v.row(`SELECT count(*) FROM audit WHERE at < $1`, before).Scan(&n) })
+	if err != nil {
+		return 0, fmt.Errorf("count the audit: %w", err)
+	}
+	return n, nil
+}
+
+// Forget implements [store.AuditUpkeep].
+func (a audit) Forget(ctx context.Context, before time.Time, most int) (n int64, err error) {
+	err = a.batch(ctx, func(tx *tx) error {
+		n, err = tx.exec(`DELETE FROM audit WHERE n IN (SELECT n FROM audit WHERE at < $1 ORDER BY n LIMIT $2)`, before, most)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("remove from the audit: %w", err)
+	}
+	return n, nil
 }
 
 // Changes implements [store.Audit].

@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,5 +133,53 @@ func TestAudit(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(store.Change{}, "N", "At")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// Of several servers that ask at the same time one may do what is to be done once, and what is
+// removed of the audit is its oldest entries.
+func TestAuditOnceAndForget(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, s := open(t, postgres.Options{URL: url})
+	_, other := open(t, postgres.Options{URL: url})
+	ctx := t.Context()
+	must(t, s.Audit.Record(ctx, store.Change{What: "one"}))
+	var first atomic.Int32
+	var asked sync.WaitGroup
+	for _, at := range []*store.Store{s.Store, other.Store, s.Store, other.Store} {
+		asked.Go(func() {
+			ok, err := at.AuditUpkeep.RecordOnce(ctx, store.Change{What: "chore"}, time.Hour)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				first.Add(1)
+			}
+		})
+	}
+	asked.Wait()
+	if n := first.Load(); n != 1 {
+		t.Errorf("%d may do it", n)
+	}
+	if ok, err := s.AuditUpkeep.RecordOnce(ctx, store.Change{What: "chore"}, 0); err != nil || !ok {
+		t.Errorf("after its time: %v, %v", ok, err)
+	}
+	all := func() (what []string) {
+		got, err := s.Audit.Changes(ctx, store.ChangeFilter{})
+		must(t, err)
+		for _, c := range got {
+			what = append(what, c.What)
+		}
+		return what
+	}
+	later := time.Now().Add(time.Hour)
+	n, err := s.AuditUpkeep.CountBefore(ctx, later)
+	must(t, err)
+	none, err := s.AuditUpkeep.Forget(ctx, time.Now().Add(-time.Hour), 10)
+	must(t, err)
+	gone, err := s.AuditUpkeep.Forget(ctx, later, 2)
+	must(t, err)
+	if diff := cmp.Diff([]string{"chore"}, all()); diff != "" || n != 3 || none != 0 || gone != 2 {
+		t.Errorf("%d counted, %d and %d removed (-want +got):\n%s", n, none, gone, diff)
 	}
 }

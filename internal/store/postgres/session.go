@@ -186,11 +186,15 @@ func (s sessions) Sessions(ctx context.Context, f store.SessionFilter) (out []la
 	c.add(f.Archived, "archived <> 0")
 	c.add(f.Search != "", "position(lower(? COLLATE \"C\") in lower(title)) > 0", clean(f.Search))
 	c.add(!f.Since.IsZero(), "updated >= ?", codec.Millis(f.Since))
+	c.add(!f.Before.IsZero(), "updated < ?", codec.Millis(f.Before))
 	order := "created"
 	if f.ByUse {
 		order = "updated"
 	}
 	query := `SELECT ` + sessionColumns + ` FROM session` + c.where() + ` ORDER BY ` + order + ` DESC, n DESC`
+	if f.Oldest {
+		query = `SELECT ` + sessionColumns + ` FROM session` + c.where() + ` ORDER BY ` + order + `, n`
+	}
 	if f.Limit > 0 {
 		query += ` LIMIT ` + strconv.Itoa(f.Limit)
 	}

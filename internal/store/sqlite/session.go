@@ -149,6 +149,7 @@ func where(f store.SessionFilter) (string, []any) {
 	add(f.Archived, "archived <> 0")
 	add(f.Search != "", "instr(lower(title), lower(?)) > 0", f.Search)
 	add(!f.Since.IsZero(), "updated >= ?", codec.Millis(f.Since))
+	add(!f.Before.IsZero(), "updated < ?", codec.Millis(f.Before))
 	if len(conds) == 0 {
 		return "", nil
 	}
@@ -164,6 +165,9 @@ func (s sessions) Sessions(ctx context.Context, f store.SessionFilter) (out []la
 		order = "updated"
 	}
 	query := `SELECT ` + sessionColumns + ` FROM session` + where + ` ORDER BY ` + order + ` DESC, n DESC`
+	if f.Oldest {
+		query = `SELECT ` + sessionColumns + ` FROM session` + where + ` ORDER BY ` + order + `, n`
+	}
 	if f.Limit > 0 {
 		query, args = query+` LIMIT ?`, append(args, f.Limit)
 	}

@@ -41,6 +41,9 @@ func testSessions(t *testing.T, u Under) {
 		{"search", store.SessionFilter{Search: "TITLE OF ses_A"}, []lathe.Session{a}},
 		{"search takes no wildcards", store.SessionFilter{Search: "%"}, nil},
 		{"since", store.SessionFilter{Since: epoch.Add(time.Minute)}, []lathe.Session{c}},
+		{"before", store.SessionFilter{Before: epoch.Add(time.Hour), ByUse: true, Oldest: true}, []lathe.Session{b, a}},
+		{"between", store.SessionFilter{Since: a.Updated, Before: c.Updated, ByUse: true, Oldest: true}, []lathe.Session{a}},
+		{"the oldest", store.SessionFilter{Oldest: true, Limit: 2}, []lathe.Session{a, b}},
 		{"other project", store.SessionFilter{ProjectID: "p2"}, nil},
 	} {
 		got, err := s.Sessions(ctx, tt.f)
