@@ -8,7 +8,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -170,16 +173,27 @@ func (c oidcLogin) redirect() string {
 
 func (c oidcLogin) tls() bool { return strings.HasPrefix(c.s.opts.OIDC.URL, "https://") }
 
+// prefix is what a proxy adds in front of the server's paths, which the server's address in a
+// browser tells; "" if none.
+func (c oidcLogin) prefix() string {
+	at, err := url.Parse(c.s.opts.OIDC.URL)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(at.EscapedPath(), "/")
+}
+
 // keep has the browser keep what belongs to a login. The cookie comes along when the issuer
 // sends the browser back, which a strict one would not.
 func (c oidcLogin) keep(value string, life time.Duration) {
 	http.SetCookie(c.w, &http.Cookie{
-		Name: oidcCookie, Value: value, Path: loginOIDC, MaxAge: int(life / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.tls(),
+		Name: oidcCookie, Value: value, Path: c.prefix() + loginOIDC, MaxAge: int(life / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.tls(),
 	})
 }
 
-// backHome leads to the page. A redirect would count as one of the issuer's site.
-const backHome = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>lathe</title><a href="/">lathe</a>
+// backHome leads to the page, whose address it has twice. A redirect would count as one of the
+// issuer's site.
+const backHome = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=%[1]s"><title>lathe</title><a href="%[1]s">lathe</a>
 `
 
 // end takes what the issuer sent the browser back with, and logs the page in.
@@ -207,7 +221,7 @@ func (c oidcLogin) end() (any, error) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	_, _ = c.w.Write([]byte(backHome)) // the browser has left
+	_, _ = fmt.Fprintf(c.w, backHome, html.EscapeString(c.prefix()+"/")) // an error: the browser has left
 	return done{}, nil
 }
 

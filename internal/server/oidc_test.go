@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -195,6 +196,7 @@ func TestNewPeopleOfAnIssuer(t *testing.T) {
 type browser struct {
 	r       *rig
 	cookies map[string]*http.Cookie
+	page    string // what it got last
 }
 
 func (b *browser) get(path string, header ...string) *http.Response {
@@ -215,6 +217,11 @@ func (b *browser) get(path string, header ...string) *http.Response {
 	if err != nil {
 		b.r.t.Fatal(err)
 	}
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.r.t.Fatal(err)
+	}
+	b.page = string(page)
 	_ = res.Body.Close()
 	for _, c := range res.Cookies() {
 		if b.cookies[c.Name] = c; c.MaxAge < 0 {
@@ -231,7 +238,7 @@ func TestPageLogsInAtAnIssuer(t *testing.T) {
 	c.mu.Lock()
 	c.all["ann"] = store.Person{Name: "ann", Role: "author"}
 	c.mu.Unlock()
-	b, stranger := &browser{r, map[string]*http.Cookie{}}, &browser{r, map[string]*http.Cookie{}}
+	b, stranger := &browser{r: r, cookies: map[string]*http.Cookie{}}, &browser{r: r, cookies: map[string]*http.Cookie{}}
 	begun := b.get(loginOIDC)
 	at, err := begun.Location()
 	if err != nil || begun.StatusCode != http.StatusFound || !strings.HasPrefix(at.String(), s.url+"/authorize?") {
@@ -252,10 +259,10 @@ func TestPageLogsInAtAnIssuer(t *testing.T) {
 	for name, try := range map[string]func() *http.Response{
 		"a browser that began none": func() *http.Response { return stranger.get(callback, cross...) },
 		"another state": func() *http.Response {
-			return (&browser{r, map[string]*http.Cookie{oidcCookie: kept}}).get(loginOIDC+"/callback?code=c&state=x", cross...)
+			return (&browser{r: r, cookies: map[string]*http.Cookie{oidcCookie: kept}}).get(loginOIDC+"/callback?code=c&state=x", cross...)
 		},
 		"a refusal": func() *http.Response {
-			return (&browser{r, map[string]*http.Cookie{oidcCookie: kept}}).get(loginOIDC+"/callback?error=access_denied", cross...)
+			return (&browser{r: r, cookies: map[string]*http.Cookie{oidcCookie: kept}}).get(loginOIDC+"/callback?error=access_denied", cross...)
 		},
 	} {
 		if res := try(); res.StatusCode != http.StatusBadRequest || len(res.Cookies()) > 1 || len(stranger.cookies) != 0 {
@@ -277,6 +284,32 @@ func TestPageLogsInAtAnIssuer(t *testing.T) {
 	}
 	if res := b.get("/global/dispose", "Sec-Fetch-Site", "same-origin"); res.StatusCode == http.StatusOK {
 		t.Errorf("what an owner may: %s", res.Status)
+	}
+}
+
+// Behind a proxy that adds a prefix to the path, which the server's address tells, the browser
+// is sent to, keeps and comes back to what is below the prefix.
+func TestPageLogsInBehindAPrefix(t *testing.T) {
+	r, c, s := issuedRig(t, "", time.Now)
+	r.srv.opts.OIDC.URL = "https://lathe.example/team/"
+	c.mu.Lock()
+	c.all["ann"] = store.Person{Name: "ann", Role: "author"}
+	c.mu.Unlock()
+	b := &browser{r: r, cookies: map[string]*http.Cookie{}}
+	at, err := b.get(loginOIDC).Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.token = s.says("ann", "staff", at.Query().Get("nonce"), time.Minute)
+	s.mu.Unlock()
+	kept := b.cookies[oidcCookie]
+	res := b.get(loginOIDC+"/callback?code=c&state="+at.Query().Get("state"), "Sec-Fetch-Site", "cross-site")
+	got := []string{at.Query().Get("redirect_uri"), kept.Path, res.Status, b.page}
+	want := []string{"https://lathe.example/team" + loginOIDC + "/callback", "/team" + loginOIDC, "200 OK",
+		`<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/team/"><title>lathe</title><a href="/team/">lathe</a>` + "\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -1,7 +1,7 @@
 // What is not a conversation: logging in, costs, settings.
 
 import { useEffect, useState } from "preact/hooks";
-import { get, Refused, send } from "./http";
+import { address, get, Refused, send } from "./http";
 import { languages, money, number, t, tag } from "./i18n";
 import { lazy } from "./lazy";
 import { notify, wishToTell } from "./notify";
@@ -12,6 +12,10 @@ import type { Stats, Tally } from "./wire";
 export function Login() {
   const [password, setPassword] = useState("");
   const [why, setWhy] = useState("");
+  const [issuer, setIssuer] = useState("");
+  useEffect(() => {
+    get<{ oidc?: string }>("/lathe/login").then((s) => setIssuer(s.oidc ?? ""), () => undefined);
+  }, []);
   const submit = async () => {
     try {
       await send("POST", "/lathe/login", { password });
@@ -46,6 +50,11 @@ export function Login() {
         <button type="submit" class="main" disabled={password === ""}>
           {t("logIn")}
         </button>
+        {issuer !== "" && (
+          <a class="button" href={address(issuer)}>
+            {t("logInIssuer")}
+          </a>
+        )}
       </form>
     </main>
   );

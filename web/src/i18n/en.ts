@@ -86,6 +86,7 @@ export const en = {
   loggedIn: "logged in",
   loggedOut: "not logged in",
   logIn: "Log in",
+  logInIssuer: "Sign in with your organization",
   loginCode: "Paste the code or address that the browser ended at",
   loginEnded: "the login has ended",
   logInWhy: "This server asks for its password.",

@@ -87,6 +87,7 @@ export const zh: Words = {
   loggedIn: "已登录",
   loggedOut: "未登录",
   logIn: "登录",
+  logInIssuer: "通过组织账号登录",
   loginCode: "粘贴浏览器最后显示的代码或地址",
   loginEnded: "登录已过期",
   logInWhy: "此服务器需要密码。",
