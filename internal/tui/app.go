@@ -468,6 +468,12 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 		return a.apply(m())
 	case dialog.Hush:
 		a.toast = toast{}
+	case dialog.Answer:
+		return a.keyboard.held.hold(a, m)
+	case dialog.Words:
+		return a.write(m.Text)
+	case aloneMsg:
+		return a.keyboard.held.alone(a, int(m))
 	case dialog.Scroll:
 		return a.keyboard.scrollKey(a, m.Stroke)
 	case dialog.Soon:

@@ -151,7 +151,8 @@ func TestAskDoesNotTakeTypedKeys(t *testing.T) {
 	}
 	d.lines()
 	d.now = d.now.Add(2 * dialog.Quiet)
-	d.press("y")
+	d.shows("you are writing · tab turns to this")
+	d.press("tab", "y")
 	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
 		t.Error(diff)
 	}

@@ -155,9 +155,69 @@ func TestWordsGiveNothing(t *testing.T) {
 	}
 	d.lines()
 	d.now = d.now.Add(dialog.Quiet)
-	d.press("y")
+	d.press("y") // there is a text in the input, so it belongs to that
+	if calls := d.engine.noted(); calls != nil || d.app.input.Text() != "yyy" {
+		t.Errorf("calls %v, input %q", calls, d.app.input.Text())
+	}
+	d.press("tab", "y")
 	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWordsAtAStandingAsk types a word to somebody who has had time to read what asks: it goes
+// to the input whatever its letters are, and answers nothing. So does what is pasted.
+func TestWordsAtAStandingAsk(t *testing.T) {
+	sheets := map[string]lathe.Event{
+		"ask":      lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"src/a.go"}, Always: []string{"*"}}},
+		"question": lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{{Text: "Which?", Options: []lathe.QuestionOption{{Label: "A"}, {Label: "B"}}}}}},
+	}
+	for name, event := range sheets {
+		for _, word := range []string{"why", "yes and no", "any", "all of it", "no, not this", "try again", "2 of them", "wait y", "詩 y"} {
+			d := withHistory(t, Options{})
+			d.event(event)
+			d.look()
+			for _, r := range word {
+				d.now = d.now.Add(100 * time.Millisecond)
+				d.lines()
+				d.typed(string(r))
+			}
+			d.now = d.now.Add(2 * dialog.Quiet)
+			d.press("y", "backspace") // a letter after a long pause is of the text, too
+			if calls := d.engine.noted(); calls != nil || d.app.input.Text() != word {
+				t.Errorf("%s, %q: calls %v, input %q", name, word, calls, d.app.input.Text())
+			}
+			d.shows("❯ "+word, "tab turns to this")
+		}
+		d := withHistory(t, Options{})
+		d.event(event)
+		d.look()
+		d.send(tea.PasteMsg{Content: "yes"})
+		d.now = d.now.Add(2 * dialog.Quiet)
+		d.press("1", "y")
+		if calls := d.engine.noted(); calls != nil || d.app.input.Text() != "yes1y" {
+			t.Errorf("%s, pasted: calls %v, input %q", name, calls, d.app.input.Text())
+		}
+	}
+}
+
+// TestLetterIsGivenUp: a key that is no letter, such as esc in a list, comes after a letter that
+// would have answered: the answer is not given when its time is over.
+func TestLetterIsGivenUp(t *testing.T) {
+	d := withHistory(t, Options{})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"src/a.go"}}})
+	d.look()
+	d.typed("y")
+	d.send(stroke("down"))
+	d.send(aloneMsg(d.app.keyboard.held.n))
+	if calls := d.engine.noted(); calls != nil {
+		t.Errorf("calls %v", calls)
+	}
+	d.typed("y")
+	d.event(lathe.PermissionReplied{AskID: "per_1", Reply: lathe.Reject})
+	d.send(aloneMsg(d.app.keyboard.held.n))
+	if calls := d.engine.noted(); calls != nil {
+		t.Errorf("answered elsewhere: calls %v", calls)
 	}
 }
 
@@ -194,23 +254,21 @@ func TestEnterEndsTheText(t *testing.T) {
 }
 
 // TestEnterAfterLetters: a person begins to write while an ask has been there for a while, and
-// ends their text with enter. That allows nothing; another enter, or turning to the answers, does.
+// ends their text with enter. That sends the text; enter with nothing written answers.
 func TestEnterAfterLetters(t *testing.T) {
-	ask := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm -rf build"}}}
-	for name, then := range map[string][]string{"enter again": {"enter"}, "turned to it": {"down", "up", "enter"}} {
-		d := withHistory(t, Options{})
-		d.event(ask)
-		d.look()
-		d.now = d.now.Add(2 * dialog.Quiet)
-		d.press("/", "c", "o", "d", "e", "enter")
-		if calls := d.engine.noted(); calls != nil {
-			t.Fatalf("%s: %v", name, calls)
-		}
-		d.shows("permission: bash", "answers nothing")
-		d.press(then...)
-		if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+	d := withHistory(t, Options{})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm -rf build"}}})
+	d.look()
+	d.now = d.now.Add(2 * dialog.Quiet)
+	d.press("c", "o", "d", "e", "enter")
+	if diff := cmp.Diff([]string{`prompt ses_1 "code"  `}, d.engine.noted()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	d.now = d.now.Add(2 * dialog.Quiet)
+	d.hides("you are writing")
+	d.press("enter")
+	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -206,6 +206,7 @@ type driver struct {
 	now    time.Time
 	raw    []string // what went to the terminal
 	quit   bool
+	slow   bool // pauses after each key
 }
 
 func drive(t testing.TB, o Options) *driver {
@@ -220,7 +221,7 @@ func drive(t testing.TB, o Options) *driver {
 	o.Now = func() time.Time { return d.now }
 	o.Dir = "~/proj"
 	d.app = New(context.Background(), o)
-	d.app.after = func(time.Duration) tea.Cmd { return nil }
+	d.app.after = d.after
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.do(d.app.Init())
 	return d
@@ -256,8 +257,19 @@ func (d *driver) do(cmd tea.Cmd) {
 func (d *driver) press(names ...string) {
 	for _, n := range names {
 		d.look()
+		d.slow = true
 		d.send(stroke(n))
+		d.slow = false
 	}
+}
+
+// after passes the time after a letter for somebody who presses single keys. All else waits for ever.
+func (d *driver) after(wait time.Duration) tea.Cmd {
+	if !d.slow || wait != dialog.Alone {
+		return nil
+	}
+	d.now = d.now.Add(wait)
+	return func() tea.Msg { return tickMsg{} }
 }
 
 // look draws the screen and lets the person read what the engine asks.

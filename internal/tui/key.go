@@ -15,6 +15,7 @@ type keyboard struct {
 	leader  time.Time // when the leader key was pressed; zero: it was not
 	armed   string    // the key that acts when pressed a second time
 	armedAt time.Time
+	held    held // a letter that may be an answer
 }
 
 // key routes a keystroke: to the leader, to the sheet on top, else to the input
@@ -37,9 +38,11 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	if a.sheets.Belated() && !a.keys.IsLeader(stroke) {
 		return nil
 	}
-	ends := stroke == "enter" && a.sheets.Beside() && !a.input.Empty() // the text that they wrote while the ask came
-	if s := a.sheets.Taking(); s != nil && !ends && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
-		a.sheets.Turn()
+	if cmd, ok := k.held.next(a, stroke, press.Text); ok {
+		return cmd
+	}
+	writes := a.writes()
+	if s := a.sheets.Taking(); s != nil && !writes && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
 		if a.sheets.Opened() { // an ask may be below it
 			a.sheets.Deafen(dialog.Quiet)
 		}
@@ -53,6 +56,11 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	}
 	if m, ok := a.input.ViKey(stroke, press.Text); ok {
 		return a.apply(m)
+	}
+	if writes {
+		if cmd, ok := k.turn(a, press, stroke); ok {
+			return cmd
+		}
 	}
 	for _, act := range a.keys.Plain(stroke) {
 		if cmd, ok := k.action(a, act, armed); ok {
@@ -88,7 +96,6 @@ func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool)
 	switch act {
 	case keys.Submit:
 		a.sheets.Typed()
-		a.sheets.Turn()
 		return a.submit(), true
 	case keys.Clear:
 		if empty {
@@ -178,13 +185,28 @@ func (k *keyboard) scrollKey(a *App, stroke string) tea.Cmd {
 	return nil
 }
 
-// paste takes pasted text to where the keys go.
+// paste takes pasted text to where the keys go. It answers nothing: a sheet without a field
+// leaves it to the input.
 func (a *App) paste(text string) tea.Cmd {
-	if s := a.sheets.Taking(); s != nil {
+	s := a.sheets.Taking()
+	if s == nil || a.writes() {
+		return a.apply(a.input.Pasted(text))
+	}
+	a.keyboard.held = held{n: a.keyboard.held.n}
+	if w, ok := s.(dialog.Writer); ok && w.Writes() {
 		s.Paste(text)
 		return nil
 	}
-	return a.apply(a.input.Pasted(text))
+	var first tea.Cmd
+	if w, ok := s.(dialog.Worded); ok {
+		first = a.apply(w.Words(""))
+	}
+	if a.sheets.Opened() {
+		s.Paste(text)
+		return first
+	}
+	a.sheets.Write()
+	return tea.Batch(first, a.apply(a.input.Pasted(text)), a.lookLater())
 }
 
 // lookMsg says that the person may have stopped typing, so that an ask takes keys.

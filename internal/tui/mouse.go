@@ -62,13 +62,16 @@ func (p *pointer) press(a *App, x, y int) tea.Cmd {
 	p.Drop()
 	if y >= a.conv.Height() {
 		y -= a.conv.Height()
-		if s := a.sheets.Taking(); s != nil {
-			if c, ok := s.(dialog.Clicked); ok && !a.sheets.Belated() {
+		if a.showsInput() && y >= a.inputTop {
+			return a.apply(a.input.Click(x, y-a.inputTop, a.offerRows()))
+		}
+		if s := a.sheets.Taking(); s != nil && !a.sheets.Belated() {
+			a.sheets.Turn()
+			if c, ok := s.(dialog.Clicked); ok {
 				return a.apply(c.Click(a, y))
 			}
-			return nil
 		}
-		return a.apply(a.input.Click(x, y, a.offerRows()))
+		return nil
 	}
 	if a.session.ID == "" && a.conv.Empty() {
 		if m := a.start.Click(y); m != nil {

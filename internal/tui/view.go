@@ -36,6 +36,7 @@ type view struct {
 	toast    toast
 	noTitle  bool // the terminal's title is left alone
 	sideOpen bool // the person asked for the sidebar although there is little room
+	inputTop int  // the input's first line below the conversation, as of the last drawing
 }
 
 // View draws the screen: the conversation, a sheet or the input, the status line.
@@ -94,7 +95,7 @@ func (v *view) screen() ([]styled.Line, *tea.Cursor) {
 func (v *view) cursor(x, y int) *tea.Cursor {
 	c := tea.NewCursor(x, y)
 	c.Blink, c.Shape = false, paint.OwnShape
-	if mode, _ := v.input.ViMode(); mode != "" && (v.sheets.Top() == nil || v.sheets.Interrupted()) {
+	if mode, _ := v.input.ViMode(); mode != "" && v.showsInput() {
 		c.Shape = tea.CursorBlock
 		if mode == vim.Insert {
 			c.Shape = tea.CursorBar
@@ -103,18 +104,28 @@ func (v *view) cursor(x, y int) *tea.Cursor {
 	return c
 }
 
+// showsInput reports whether the input is on screen: nothing is open, or the person writes
+// while something waits for an answer.
+func (v *view) showsInput() bool {
+	return v.sheets.Top() == nil || v.sheets.Interrupted() || v.writes()
+}
+
 // bottom returns what is below the conversation, at most as high as the terminal,
 // and where in it the caret stands; a negative place means that it is hidden.
 func (v *view) bottom() (bottom []styled.Line, x, y int) {
 	l := v.look
-	bottom, x, y = v.sheets.Draw(l, v.height)
 	last := v.statusLine()
-	if v.sheets.Top() == nil || v.sheets.Interrupted() {
-		bottom = append(append(bottom, v.keyboard.hint(v, l)...), v.told(l)...)
+	if v.showsInput() {
 		input, ix, iy := v.drawInput()
+		l.Aside = true
+		bottom, _, _ = v.sheets.Draw(l, v.height-len(input))
+		l.Aside = false
+		bottom = append(append(bottom, v.keyboard.hint(v, l)...), v.told(l)...)
+		v.inputTop = len(bottom)
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
 	} else {
+		bottom, x, y = v.sheets.Draw(l, v.height)
 		if above := v.keyboard.hint(v, l); !v.sheets.Opened() && len(above) > 0 {
 			bottom, y = append(above, bottom...), y+len(above)
 		}

@@ -62,8 +62,7 @@ type Permission struct {
 	Other   bool // it belongs to a session that is not on screen, such as a subagent's
 	Answers []answer
 	at      int
-	stray   bool // letters came that answer nothing: the person may be writing without having seen it
-	first   int  // the line of the first answer, as of the last drawing
+	first   int // the line of the first answer, as of the last drawing
 	body    dialog.Reader
 	grant   *grantForm   // set while the person looks at what they would allow
 	message *edit.Editor // the reason for a rejection, while it is being written
@@ -112,17 +111,12 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	case s.grant != nil:
 		return s.granting(s.grant.key(h, k, stroke))
 	}
-	stray := s.stray
-	s.stray = false
 	switch stroke {
 	case "up", "left", "shift+tab":
 		s.at = (s.at + len(s.Answers) - 1) % len(s.Answers)
 	case "down", "right", "tab":
 		s.at = (s.at + 1) % len(s.Answers)
 	case "enter":
-		if stray {
-			return dialog.Tell{Kind: dialog.Warning, Text: "enter after other letters answers nothing; press it again to answer"}
-		}
 		return s.Answers[s.at].do(s)
 	case "esc", "ctrl+c":
 		if s.body.Full {
@@ -131,18 +125,31 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		}
 		return reject.do(s)
 	default:
-		for _, an := range s.Answers {
-			if an.Key == stroke {
-				return an.do(s)
-			}
-		}
-		if s.body.Key(stroke) {
-			return nil
-		}
-		s.stray = k.Text != ""
-		return dialog.Scroll{Stroke: stroke}
+		return s.other(stroke, k.Text)
 	}
 	return nil
+}
+
+// other answers by a letter that stays alone, or scrolls. Other letters begin a text.
+func (s *Permission) other(stroke, text string) tea.Msg {
+	for i, an := range s.Answers {
+		if an.Key == stroke {
+			s.at = i
+			return dialog.Answer{Text: text, Give: func() tea.Msg { return an.do(s) }}
+		}
+	}
+	switch {
+	case s.body.Key(stroke):
+		return nil
+	case strings.TrimSpace(text) != "":
+		return dialog.Words{Text: text}
+	}
+	return dialog.Scroll{Stroke: stroke}
+}
+
+// Writes reports whether a text belongs to a field of it.
+func (s *Permission) Writes() bool {
+	return s.message != nil || s.grant != nil && s.grant.own != nil
 }
 
 // Click marks an answer, or gives it if it is already marked: so a single stray

@@ -52,9 +52,22 @@ func (s *Question) now() *answering { return &s.state[s.n] }
 
 // Paste takes text for an answer of one's own.
 func (s *Question) Paste(text string) {
-	if s.typing() {
-		s.now().own.Type(styled.OneLine(text))
+	if s.custom() {
+		s.Words(styled.OneLine(text))
 	}
+}
+
+// Writes reports whether a text is an answer.
+func (s *Question) Writes() bool { return s.custom() }
+
+// Words begins an answer of the person's own, where there may be one.
+func (s *Question) Words(text string) tea.Msg {
+	if !s.custom() {
+		return dialog.Words{Text: text}
+	}
+	s.now().at = len(s.question().Options)
+	s.now().own.Type(text)
+	return nil
 }
 
 func (s *Question) custom() bool {
@@ -97,10 +110,9 @@ func (s *Question) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 			s.mark(r.at)
 			return nil
 		}
-		return s.enter()
-	case k.Text != "" && s.custom(): // writing begins an answer of one's own
-		r.at = len(q.Options)
-		s.write(h, k, stroke)
+		return dialog.Answer{Text: k.Text, Give: s.enter}
+	case strings.TrimSpace(k.Text) != "":
+		return s.Words(k.Text)
 	default:
 		if r.body.Key(stroke) {
 			return nil

@@ -33,3 +33,9 @@ func (c *Composer) ViKey(stroke, text string) (tea.Msg, bool) {
 	c.offer = offer{}
 	return dialog.All{Writing{}, c.draftLater()}, true
 }
+
+// Words types a text, whatever the keys of vi do now.
+func (c *Composer) Words(text string) tea.Msg {
+	c.vi.Writes()
+	return c.Write(text)
+}

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/look"
@@ -39,8 +41,20 @@ func (c *Choice) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
 	if stroke == "esc" || stroke == "ctrl+c" {
 		return c.Left()
 	}
-	if i, given := c.Press(stroke); given {
-		return c.Given(i)
+	if stroke == "enter" {
+		return c.Given(c.At)
+	}
+	if c.move(stroke) || c.body.Key(stroke) {
+		return nil
+	}
+	for i, a := range c.Answers {
+		if a[0] == stroke {
+			c.At = i
+			return Answer{Text: k.Text, Give: func() tea.Msg { return c.Given(i) }}
+		}
+	}
+	if text := strings.TrimSpace(k.Text); text != "" {
+		return Words{text}
 	}
 	return nil
 }
@@ -53,28 +67,18 @@ func (c *Choice) Click(_ Host, y int) tea.Msg {
 	return nil
 }
 
-// Press goes through the answers and the text; it reports which answer was given, if one
-// was.
-func (c *Choice) Press(stroke string) (answer int, given bool) {
+// move goes through the answers, and reports whether the key does that.
+func (c *Choice) move(stroke string) bool {
 	n := len(c.Answers)
 	switch stroke {
 	case "up", "shift+tab", "left":
 		c.At = (c.At + n - 1) % n
 	case "down", "tab", "right":
 		c.At = (c.At + 1) % n
-	case "enter":
-		return c.At, true
 	default:
-		if c.body.Key(stroke) {
-			return 0, false
-		}
-		for i, a := range c.Answers {
-			if a[0] == stroke {
-				return i, true
-			}
-		}
+		return false
 	}
-	return 0, false
+	return true
 }
 
 // hit marks the answer that was clicked; it reports the one that was marked already.

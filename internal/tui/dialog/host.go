@@ -54,6 +54,15 @@ type Clicked interface {
 	Click(h Host, y int) tea.Msg
 }
 
+// Worded is a sheet that says what becomes of a text whose first letter could have been
+// an answer. With others it goes to the input.
+type Worded interface {
+	Words(text string) tea.Msg
+}
+
+// Writer is a sheet with a field. Writes reports whether a text belongs there now.
+type Writer interface{ Writes() bool }
+
 // Host is what a sheet may know about the screen it is on.
 type Host interface {
 	Keys() *keys.Map
@@ -92,6 +101,14 @@ type (
 	}
 	// Copy copies a text, and says so with the text Said.
 	Copy struct{ Text, Said string }
+	// Answer is an answer that was given by a letter. It counts if nothing is typed for
+	// [Alone] after it. Text is the letter.
+	Answer struct {
+		Text string
+		Give func() tea.Msg
+	}
+	// Words are letters that answer nothing: the person writes a text.
+	Words struct{ Text string }
 	// Scroll scrolls the conversation, if the keystroke is one that does.
 	Scroll struct{ Stroke string }
 	// Here is done in the screen's own loop, where the state of a room can be read, and

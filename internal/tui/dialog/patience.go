@@ -13,6 +13,9 @@ const (
 	// Reaction is how long an ask is on screen before it takes keys: nobody can read
 	// and answer it faster. Keys that come sooner were not meant for it.
 	Reaction = 400 * time.Millisecond
+	// Alone is how long nothing may be typed after a letter before it counts as an
+	// answer: it may be the first one of a word.
+	Alone = 350 * time.Millisecond
 )
 
 // Patience is what keeps an ask from taking keys that were not meant for it.

@@ -20,7 +20,7 @@ type Stack struct {
 	waiting []Sheet
 	words   string    // written after a command, for the sheet that it opens
 	typed   time.Time // when the person last typed elsewhere
-	beside  bool      // the person wrote elsewhere while an ask was on top, and has not turned to it since
+	turned  bool      // the person turned to what waits, although there is a text in the input
 	deaf    time.Time // until then keys count as meant for what was on screen before the ask
 }
 
@@ -35,6 +35,7 @@ func (s *Stack) Close(o Sheet) {
 	gone := func(x Sheet) bool { return x == o }
 	s.opened = slices.DeleteFunc(s.opened, gone)
 	s.waiting = slices.DeleteFunc(s.waiting, gone)
+	s.turned = s.turned && len(s.waiting) > 0
 }
 
 // Clear closes what the person opened.
@@ -124,20 +125,18 @@ func (s *Stack) Typed() { s.typed = s.Now() }
 
 // Write notes that the person is typing a text elsewhere, so that what they type
 // next belongs to that.
-func (s *Stack) Write() {
-	_, asks := s.Top().(Patient)
-	s.typed, s.deaf, s.beside = s.Now(), time.Time{}, asks && len(s.opened) == 0
-}
+func (s *Stack) Write() { s.typed, s.deaf, s.turned = s.Now(), time.Time{}, false }
 
-// Beside reports whether the person wrote elsewhere while an ask was on top, and has not turned to
-// it since: what ends their text is not an answer.
+// Beside reports whether an ask is on top to which the person has not turned: while there is a
+// text in the input, keys belong to that.
 func (s *Stack) Beside() bool {
 	_, asks := s.Top().(Patient)
-	return asks && s.beside
+	return asks && len(s.opened) == 0 && !s.turned
 }
 
-// Turn notes that the person uses the sheet on top.
-func (s *Stack) Turn() { s.beside = false }
+// Turn notes that the person turns to what waits for an answer: it takes keys as soon as
+// they could have read it.
+func (s *Stack) Turn() { s.typed, s.turned = time.Time{}, true }
 
 // Deafen makes keys that come within the given time count as meant for what was
 // on screen before the ask.

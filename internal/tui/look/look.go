@@ -33,6 +33,7 @@ type Look struct {
 	Stacked  bool   // changes are never drawn in two columns
 	Flowing  bool   // lines stay in the terminal's scrollback, which breaks them anew when it is resized
 	Name     string // name shown at prompts; empty for none
+	Aside    bool   // the person writes beside what is drawn: keys go there
 	Say      say.Language
 }
 
@@ -65,7 +66,7 @@ func (l Look) FG(k theme.Key, attrs ...styled.Style) styled.Style { return l.The
 func (l Look) Row(line styled.Line, marked bool) styled.Line {
 	bg := l.Theme.BG(theme.Panel)
 	point := styled.Span{Text: "  "}
-	if marked {
+	if marked && !l.Aside {
 		bg = l.Theme.BG(theme.Element)
 		point = styled.Span{Text: l.Glyph("❯ ", "> "), Style: l.FG(theme.Primary, styled.Bold)}
 	}
@@ -74,6 +75,9 @@ func (l Look) Row(line styled.Line, marked bool) styled.Line {
 
 // Title draws the first line of a sheet: its name and what keys do.
 func (l Look) Title(text, hint string) styled.Line {
+	if l.Aside {
+		hint = "you are writing · tab turns to this"
+	}
 	left := styled.Plain(" "+l.T(text)+" ", l.FG(theme.Primary, styled.Bold))
 	right := styled.Plain(" "+l.Hint(hint)+" ", l.FG(theme.Muted))
 	dash := l.Glyph("─", "-")

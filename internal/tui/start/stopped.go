@@ -67,6 +67,11 @@ type stopped struct {
 	acts    []func() tea.Msg
 }
 
+// Words leaves the question for later: the person writes.
+func (s *stopped) Words(text string) tea.Msg {
+	return dialog.All{dialog.Close{Sheet: s}, dialog.Words{Text: text}}
+}
+
 // Draw says where the session stopped, and the answers.
 func (s *stopped) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	body := styled.Wrap(styled.Plain(l.T(styled.OneLine(s.what)), l.FG(theme.Warning)), l.Width-3, l.Method)
