@@ -109,6 +109,22 @@ func TestWhereItStopped(t *testing.T) {
 	}
 }
 
+// TestWordsAtAStoppedSession: a person begins to write at once in a session that was interrupted.
+// Whatever the letters are, that goes on, undoes and leaves nothing: the question is for later.
+func TestWordsAtAStoppedSession(t *testing.T) {
+	for _, word := range []string{"good", "use the other one", "look", "what"} {
+		d, f := startPage(t, Options{})
+		f.noted()
+		d.press("ctrl+x", "1")
+		d.shows("where it stopped")
+		d.typed(word)
+		d.hides("where it stopped")
+		if calls := f.noted(); calls != nil || d.app.input.Text() != word {
+			t.Errorf("%q: calls %v, input %q", word, calls, d.app.input.Text())
+		}
+	}
+}
+
 // TestLeftSessionIsNotAskedAgain holds that what was left is not named as stopped.
 func TestLeftSessionIsNotAskedAgain(t *testing.T) {
 	d, _ := startPage(t, Options{Prefs: prefs.Prefs{Left: []string{"ses_stopped msg_2"}}})

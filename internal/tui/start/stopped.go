@@ -67,6 +67,15 @@ type stopped struct {
 	acts    []func() tea.Msg
 }
 
+// Key goes through the answers, gives one, or leaves.
+func (s *stopped) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
+	m := s.Choice.Key(h, k)
+	if w, ok := m.(dialog.Words); ok {
+		return s.Words(w.Text)
+	}
+	return m
+}
+
 // Words leaves the question for later: the person writes.
 func (s *stopped) Words(text string) tea.Msg {
 	return dialog.All{dialog.Close{Sheet: s}, dialog.Words{Text: text}}
