@@ -175,6 +175,8 @@ func TestWordsAtAStandingAsk(t *testing.T) {
 	for name, event := range sheets {
 		for _, word := range []string{"why", "yes and no", "any", "all of it", "no, not this", "try again", "2 of them", "wait y", "詩 y"} {
 			d := withHistory(t, Options{})
+			d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+			d.shows("esc stops")
 			d.event(event)
 			d.look()
 			for _, r := range word {
@@ -188,6 +190,7 @@ func TestWordsAtAStandingAsk(t *testing.T) {
 				t.Errorf("%s, %q: calls %v, input %q", name, word, calls, d.app.input.Text())
 			}
 			d.shows("❯ "+word, "tab turns to this")
+			d.hides("esc stops")
 		}
 		d := withHistory(t, Options{})
 		d.event(event)

@@ -236,8 +236,10 @@ func (v *view) activity() styled.Line {
 		}
 		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(v.since)), Style: l.FG(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: l.T(" · " + v.keys.For("session_interrupt") + " stops"), Style: l.FG(theme.Muted)},
-		styled.Span{Text: l.T(v.doing()), Style: l.FG(theme.Accent)})
+	if !v.writes() { // there the key turns to what asks
+		line = append(line, styled.Span{Text: l.T(" · " + v.keys.For("session_interrupt") + " stops"), Style: l.FG(theme.Muted)})
+	}
+	line = append(line, styled.Span{Text: l.T(v.doing()), Style: l.FG(theme.Accent)})
 	return line.Cut(l.Width-8, l.Method)
 }
 
