@@ -227,6 +227,41 @@ func TestTurnOfALostSessionEnds(t *testing.T) {
 	accepted(t, model)
 }
 
+// What steered a turn whose session was lost is answered, though the worker that had both lives:
+// nobody finds it gone and takes its work over.
+func TestWhatSteeredALostTurnIsAnswered(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	model := w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo never >> runs","description":"wait"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Text("answered after all")}},
+	})
+	w.worker("worker", store)
+	front := w.peer("front", store, "--workers-only")
+	id := front.session(askBash)
+	heard := front.listen()
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go"))
+	hears(t, heard, `"permission.asked"`)
+	front.call("POST", "/session/"+id+"/prompt_async", promptBody("and this"))
+	hears(t, heard, `"message.part.updated"`, "and this") // it is stored, and steers the turn
+	database, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close(t.Context())
+	if _, err := database.Exec(t.Context(), "DELETE FROM lease"); err != nil { // as another server does that takes it over
+		t.Fatal(err)
+	}
+	hears(t, heard, "answered after all")
+	hears(t, heard, `"session.status"`, id, `"idle"`)
+	waitFor(t, func() bool { return !strings.Contains(string(front.call("GET", "/lathe/workers", "")), id) })
+	if runs, err := os.ReadFile(filepath.Join(w.dir, "runs")); err == nil {
+		t.Errorf("the command ran: %q", runs)
+	}
+	accepted(t, model)
+}
+
 // With "resume": "auto" a turn whose worker is killed goes on with another, on the same
 // files; what was being called is not called again. Where the files differ it does not.
 func TestKilledTurnGoesOn(t *testing.T) {

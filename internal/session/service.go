@@ -79,6 +79,7 @@ type Service struct {
 	helpers   helpers
 	statuses  *statuses
 	handing   handing
+	losses    losses
 }
 
 // New returns a service. Close it to end its turns.

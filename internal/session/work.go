@@ -125,6 +125,7 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 // becomes of it is for that one to store and to tell. The caller holds mu.
 func (j *work) lose() {
 	r := j.r
+	r.s.losses.add(r.current().ID)
 	r.s.opts.Log.Warn("another server has taken a session over: its turn ends here", "session", r.current().ID)
 	for _, w := range j.waiting {
 		j.answer(w, turn.Outcome{}, store.ErrLost)

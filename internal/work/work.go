@@ -33,6 +33,8 @@ type Options struct {
 	Refused func(w store.Work)
 	// Left reports whether the turn of a session was handed over: its work goes back.
 	Left func(session lathe.SessionID) bool
+	// Losses counts how often another server took over a session whose turn ran here.
+	Losses func(session lathe.SessionID) int
 	// Ready is called once the offer is known.
 	Ready func()
 	Log   *slog.Logger
@@ -165,8 +167,10 @@ func (h *hands) stops() bool {
 	}
 }
 
-// do does one piece of work. It is over when its session is idle.
+// do does one piece of work. It is over when its session is idle. If the session was lost
+// meanwhile, the work goes back: a prompt that steered the lost turn has no answer yet.
 func (h *hands) do(ctx context.Context, w store.Work) {
+	losses := h.o.Losses(w.Session)
 	answer, status := h.attempt(ctx, w)
 	if answer == nil && status != 0 || h.o.Left(w.Session) {
 		h.giveBack(ctx, w)
@@ -178,7 +182,7 @@ func (h *hands) do(ctx context.Context, w store.Work) {
 	}
 	if err == nil {
 		err = h.o.Settle(ctx, w.Session)
-		if err == nil && h.o.Left(w.Session) {
+		if err == nil && (h.o.Left(w.Session) || h.o.Losses(w.Session) != losses && !w.Once) {
 			h.giveBack(ctx, w)
 			return
 		}

@@ -85,6 +85,7 @@ func works(l *line, turns int, do func(store.Work) ([]byte, int)) Options {
 		Do:     func(_ context.Context, w store.Work) ([]byte, int) { return do(w) },
 		Settle: func(context.Context, lathe.SessionID) error { return nil },
 		Left:   func(lathe.SessionID) bool { return false },
+		Losses: func(lathe.SessionID) int { return 0 },
 	}
 }
 
@@ -186,6 +187,41 @@ func TestRefusedToWhoLostIt(t *testing.T) {
 			t.Errorf("told to be idle (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(map[int64]string{2: "no."}, l.ended); diff != "" {
+			t.Errorf("answered (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// What another took over while it was being done goes back, answered or not: a prompt that steered
+// the lost turn has no answer. What must not be repeated is over.
+func TestLostWorkGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{ended: map[int64]string{}, waiting: []store.Work{{N: 1, Session: "lost"}, {N: 2, Session: "lost", Once: true}, {N: 3, Session: "kept"}}}
+		o := works(l, 3, func(store.Work) ([]byte, int) { return []byte("yes"), http.StatusNoContent })
+		var mu sync.Mutex
+		lost := 7 // earlier turns
+		o.Settle = func(_ context.Context, id lathe.SessionID) error {
+			time.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			lost = 8
+			return nil
+		}
+		o.Losses = func(id lathe.SessionID) int {
+			mu.Lock()
+			defer mu.Unlock()
+			if id == "kept" {
+				return 0
+			}
+			return lost
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var ran sync.WaitGroup
+		ran.Go(func() { _ = Run(ctx, o) })
+		time.Sleep(time.Minute)
+		stop()
+		ran.Wait()
+		if diff := cmp.Diff(map[int64]string{1: "yes<", 2: "yes.", 3: "yes."}, l.ended); diff != "" {
 			t.Errorf("answered (-want +got):\n%s", diff)
 		}
 	})

@@ -45,6 +45,7 @@ func (a *App) workOptions() work.Options {
 		Do:     a.forwarder.Do,
 		Settle: a.Service.Turns.Settle,
 		Left:   a.Service.Turns.Left,
+		Losses: a.Service.Turns.Losses,
 		Refused: func(w store.Work) {
 			if a.Service.Status(w.Session) == (lathe.Idle{}) {
 				a.writer.Tell(w.Directory, lathe.SessionStatus{SessionID: w.Session, Status: lathe.Idle{}})
