@@ -54,11 +54,21 @@ func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
 		version = k.Protocol
 	}
 	c, known, err := s.dialWith(ctx, version)
-	if err != nil && ctx.Err() == nil && version != legacy && s.conf.Type == "local" && !isLogin(err) && lost(err) {
+	if err == nil || ctx.Err() != nil || s.conf.Type != "local" || isLogin(err) {
+		return c, known, err
+	}
+	if errors.Is(err, errMute) {
+		s.set.o.Log.Warn("an MCP server stopped answering while it was asked what it has; it is started anew", "server", s.conf.Name)
+		return s.dialWith(ctx, legacy)
+	}
+	if version != legacy && lost(err) {
 		return s.dialWith(ctx, legacy) // some crash on a request that they do not know
 	}
 	return c, known, err
 }
+
+// errMute means that a local server answered at first and then no longer.
+var errMute = errors.New("it stopped answering")
 
 func isLogin(err error) bool {
 	_, ok := errors.AsType[*LoginError](err)
@@ -98,13 +108,28 @@ func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc
 		return nil, nil, c.because(limit, "connect", err)
 	}
 	c.session = session
-	known, err := c.learn(limit)
+	known, err := c.learnFirst(limit, version)
 	if err != nil {
 		c.end()
 		return nil, nil, c.because(limit, "Failed to get tools", err)
 	}
 	close(c.opened)
 	return c, known, nil
+}
+
+// learnFirst is learn for a connection that was just made. A local server that does not
+// answer for long is given up early, with errMute, so that it can be started anew.
+func (c *conn) learnFirst(ctx context.Context, version string) (*Known, error) {
+	if c.proc == nil || version == legacy {
+		return c.learn(ctx)
+	}
+	short, stop := context.WithTimeoutCause(ctx, c.server.listTime(), errMute)
+	defer stop()
+	known, err := c.learn(short)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return nil, errMute
+	}
+	return known, err
 }
 
 // because says why a start failed.

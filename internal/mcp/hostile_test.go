@@ -19,7 +19,10 @@ import (
 type asked struct {
 	ID     json.RawMessage
 	Method string
-	Params struct{ Name, Cursor string }
+	Params struct {
+		Name, Cursor string
+		Meta         json.RawMessage `json:"_meta"` // only requests of the newest protocol have it
+	}
 }
 
 // answering reads messages and answers each as a function says; an empty answer is none.
@@ -137,6 +140,22 @@ var hostileServers = map[string]func(){
 		}()
 		listing(oneTool, fine)()
 	},
+	"hangs": func() { // it knows the newest protocol, but not for long
+		answering(func(m asked) string {
+			switch m.Method {
+			case "server/discover":
+				return `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+			case "initialize":
+				return greeting
+			case "tools/list":
+				if m.Params.Meta == nil {
+					return `"result":{"tools":[` + oneTool + `]}`
+				}
+				return ""
+			}
+			return fine(m)
+		})
+	},
 	"early": func() { // it says that its tools have changed before it says anything else
 		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		time.Sleep(2 * relearnAfter)
@@ -227,6 +246,22 @@ func TestHostileServers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStopsAnswering meets a server that connects and then answers nothing: it is started
+// anew, in the older way.
+func TestStopsAnswering(t *testing.T) {
+	evil := local(t, "evil", "hangs")
+	evil.Timeout = 120_000
+	r := newRig(t, "", nil, evil)
+	r.listTime = 300 * time.Millisecond
+	r.Settle(t.Context())
+	if st := r.List()[0]; st.State != Connected || len(st.Known.Tools) != 1 || st.Known.Protocol != "2025-06-18" {
+		t.Errorf("it is %s: %s, and has %+v", st.State, st.Why, st.Known)
+	}
+	if got := r.do(t.Context(), "evil_t", "{}"); got.Output != "fine" {
+		t.Errorf("the call: %+v", got)
 	}
 }
 

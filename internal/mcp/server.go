@@ -39,10 +39,12 @@ type Status struct {
 }
 
 const (
-	startTime   = 30 * time.Second // to connect and to list, unless configured otherwise
-	firstRetry  = time.Second
-	longestWait = time.Minute // between two starts
-	patience    = 2 * time.Second
+	startTime = 30 * time.Second // to connect and to list, unless configured otherwise
+	// leastListTime keeps servers with a short timeout from being started twice.
+	leastListTime = 5 * time.Second
+	firstRetry    = time.Second
+	longestWait   = time.Minute // between two starts
+	patience      = 2 * time.Second
 )
 
 // server is one configured server.
@@ -415,6 +417,15 @@ func (s *server) timeout() time.Duration {
 		return time.Duration(s.conf.Timeout) * time.Millisecond
 	}
 	return startTime
+}
+
+// listTime returns how long a local server that has just connected may take to tell
+// what it has before it is started anew, once, with its whole time.
+func (s *server) listTime() time.Duration {
+	if s.set.listTime > 0 {
+		return s.set.listTime
+	}
+	return max(s.timeout()/3, leastListTime)
 }
 
 // callTimeout returns how long to wait for a result, or for progress.

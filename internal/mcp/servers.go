@@ -49,6 +49,8 @@ type Servers struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // background work
 
+	listTime time.Duration // if set: instead of what [server.listTime] says
+
 	mu       sync.Mutex
 	list     []*server // in the order of the configuration
 	changed  int       // how often what is offered changed
