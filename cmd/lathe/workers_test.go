@@ -74,9 +74,6 @@ func TestWorkerRunsTurns(t *testing.T) {
 	if files := string(front.call("GET", "/file/content?path=here.txt", "")); !strings.Contains(files, "found by the worker") {
 		t.Errorf("the file is shown as %s", files)
 	}
-	if status, out := front.try("POST", "/pty", "{}"); status != http.StatusBadRequest || !strings.Contains(string(out), "is with a worker") {
-		t.Errorf("a terminal of a server without the files: %d %s", status, out)
-	}
 	if list := string(other.call("GET", "/session", "")); !strings.Contains(list, id) {
 		t.Errorf("the sessions are %s", list)
 	}

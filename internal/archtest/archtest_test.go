@@ -17,7 +17,7 @@ import (
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
 	0: `lathe lathe/web order store/migration`,
-	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say screentest search shell sse store store/codec
+	1: `api auth bus catalog diff filelock highlight judge jsonc line llm markup mdns netguard people printable redact rope sandbox sandbox/kerneltest say screentest search shell sse store store/codec
 		store/local store/move store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace formula mermaid`,
 	2: `config format forward job jsonfile keyring ledger metrics lsp lsp/lsptest oidc permission prompt reading say/saytest snapshot telemetry trust worktree
 		surroundings work opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,

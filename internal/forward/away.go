@@ -134,14 +134,16 @@ func needsFiles(r *http.Request) bool {
 		return r.Method != http.MethodGet || own && !slices.Contains([]string{"message", "outcome", "tree"}, path[len(path)-1])
 	case path[0] == "session": // those of a project are found by its files
 		return r.Method != http.MethodGet || !r.URL.Query().Has("directory")
+	case path[0] == "pty": // the rest is told by all, or is about one terminal
+		return r.Method == http.MethodPost && len(path) == 1
 	case path[0] == "auth" && people.From(r.Context()) != "": // a person's own keys are in the store, and never in a letter
 		return false
 	case path[0] == "api":
-		return len(path) < 2 || !slices.Contains([]string{"session", "event", "health", "permission"}, path[1])
+		return len(path) < 2 || !slices.Contains([]string{"session", "event", "health", "permission", "pty"}, path[1])
 	case own:
 		return !slices.Contains([]string{"event", "keys", "now", "page", "login", "workers"}, path[0])
 	}
-	return !slices.Contains([]string{"", "doc", "event", "global", "log", "permission", "pty", "question", "tui"}, path[0])
+	return !slices.Contains([]string{"", "doc", "event", "global", "log", "permission", "question", "tui"}, path[0])
 }
 
 // directory returns what a request is about: the directory of its session, or the one that

@@ -20,8 +20,10 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/line"
 	"lathe/internal/people"
 	"lathe/internal/store"
+	"lathe/internal/terminal"
 )
 
 // maxBody bounds a request that is sent on, and its answer.
@@ -40,6 +42,8 @@ type Options struct {
 	// Fresh is called before a session or a worktree begins that another server asks for; nil:
 	// nothing is.
 	Fresh func(ctx context.Context, dir string)
+	// Terminals are those of this process.
+	Terminals *terminal.Manager
 	// Bare means that this server has no files to work on, whatever is on its machine.
 	Bare bool
 }
@@ -51,11 +55,14 @@ type Forwarder struct {
 
 	mu   sync.Mutex
 	asks map[lathe.AskID]lathe.SessionID // open asks and questions
+
+	lines line.Host // that lead here
 }
 
 // New returns a forwarder that knows of asks from now on.
 func New(o Options) *Forwarder {
 	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}}
+	f.lines.Attach = f.attach
 	f.sub = o.Bus.Subscribe(context.Background(), bus.Filter{Match: concernsAsks, Tap: f.take}, bus.Limits{})
 	return f
 }
@@ -158,6 +165,9 @@ func (f *Forwarder) askedBefore(r *http.Request, about subject) (id lathe.Sessio
 // there was such a server. May is asked whether the caller may use the session's
 // directory.
 func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error) {
+	if id := terminalOf(r); id != "" {
+		return f.terminal(w, r, id, may)
+	}
 	id := f.sessionOf(r)
 	if id == "" {
 		return (&away{f, w, r, may}).serve("")
@@ -253,6 +263,8 @@ type request struct {
 	Body        []byte
 	Person      string        `json:",omitempty"` // who asks
 	Taken       *store.Taking `json:",omitempty"` // the queued work that it is
+	// Line is a letter about a terminal, in which case there is nothing else.
+	Line []byte `json:",omitempty"`
 }
 
 // answer is what the other server answers.
@@ -379,6 +391,11 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return a, err
 	}
+	if in.Line != nil {
+		a.Body, err = f.lines.Handle(ctx, in.Line)
+		a.Status = http.StatusOK
+		return a, err
+	}
 	if in.Taken != nil {
 		ctx = store.WithTaking(ctx, *in.Taken)
 	}
@@ -399,6 +416,7 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 			a.Header[name] = v
 		}
 	}
+	f.look(in, &a)
 	a.Body, err = io.ReadAll(io.LimitReader(res.Body, maxBody))
 	return a, err
 }

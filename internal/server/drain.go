@@ -49,7 +49,7 @@ func (s *Server) state() string {
 // context ends, then their connections are closed. Close the bus first, so that
 // streams end by themselves.
 func (s *Server) Stop(ctx context.Context, hs *http.Server) error {
-	err := s.ptys.Close()
+	err := s.closeTerminals()
 	if late := hs.Shutdown(ctx); late != nil {
 		_ = hs.Close()
 	}

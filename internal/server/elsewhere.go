@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/line"
 	"lathe/internal/session"
 	"lathe/internal/store"
 )
@@ -26,6 +27,9 @@ type Elsewhere interface {
 	Changes(r *http.Request) lathe.SessionID
 	// Offered reports whether a directory is not here, but with a worker.
 	Offered(ctx context.Context, dir string) bool
+	// Terminal attaches to a terminal of another server, if the caller may use its directory;
+	// the error is [line.ErrNotFound] if none has it. The caller closes the line.
+	Terminal(r *http.Request, id string, may func(dir string) error) (*line.Line, error)
 }
 
 // offered reports whether a directory is not here, but with a worker.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ type terminals struct{ *call }
 const ptyMessage = 1 << 20
 
 func (s *Server) publishPTY(k terminal.Kind, t terminal.Info) {
-	s.opts.Bus.Publish(t.Directory, wire.EncodePTYEvent(string(k), listedTerminal(t)))
+	s.opts.Bus.Publish(t.Directory, TerminalEvent(k, t))
 }
 
 func (c terminals) list() (any, error) {
@@ -33,7 +34,7 @@ func (c terminals) list() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodePTYs(listedTerminals(append(c.s.ptys.List(dir), c.s.jobTerminals(dir)...))), nil
+	return c.withOtherTerminals(wire.EncodePTYs(listedTerminals(append(c.s.ptys.List(dir), c.s.jobTerminals(dir)...)))), nil
 }
 
 func (c terminals) create() (any, error) {
@@ -43,9 +44,6 @@ func (c terminals) create() (any, error) {
 		Env                 map[string]string
 	}
 	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
-	if err := c.terminalsHere(); err != nil {
 		return nil, err
 	}
 	inst, dir, err := c.instance()
@@ -80,17 +78,6 @@ func (c terminals) create() (any, error) {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the terminal could not be opened: %v", err)
 	}
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
-}
-
-// terminalsHere refuses terminals in a directory that is with a worker: one on this machine
-// would show other files, or none.
-func (c terminals) terminalsHere() error {
-	dir, err := c.dir()
-	if err == nil && c.offered(dir) {
-		err = lathe.Errorf(lathe.CodeInvalid, "let the session run commands (!command), or log in to the machine of the worker",
-			"%s is with a worker, and terminals are opened on the server's own machine", dir)
-	}
-	return err
 }
 
 func (c terminals) terminal() (pty, error) {
@@ -154,10 +141,11 @@ func (c terminals) remove() (any, error) {
 // bytes both ways, closed with 1000 when the program ends. Host, Origin and
 // password were checked as for any request.
 func (c terminals) connect() (any, error) {
-	t, err := c.terminal()
+	t, err := c.attached()
 	if err != nil {
 		return nil, err
 	}
+	defer t.Close()
 	if !upgrades(c.r) {
 		return nil, badPayload("the request is not a WebSocket upgrade")
 	}
@@ -170,20 +158,20 @@ func (c terminals) connect() (any, error) {
 	defer cancel()
 	defer context.AfterFunc(c.s.ctx, cancel)()
 	reading, giveUp := context.WithCancel(context.Background())
+	var typing sync.WaitGroup
+	defer typing.Wait()
 	defer giveUp()
-	c.s.wg.Go(func() {
+	typing.Go(func() {
 		defer cancel()
 		typed(reading, conn, t)
 	})
-	r := attachTo(t)
-	defer r.Close()
-	shown(ctx, conn, r)
-	code := websocket.StatusNormalClosure
-	if c.s.ctx.Err() != nil {
-		code = websocket.StatusGoingAway
+	shown(ctx, conn, t)
+	code, word := t.farewell(c.s.ctx.Err() != nil)
+	if word != "" {
+		_ = send(ctx, conn, "\r\n[lathe: "+word+"]\r\n")
 	}
 	defer time.AfterFunc(ptyParting, giveUp).Stop()
-	_ = conn.Close(code, "")
+	_ = conn.Close(code, clip(word, 120))
 	return done{}, nil
 }
 
@@ -213,7 +201,7 @@ func hasToken(h http.Header, name, token string) bool {
 }
 
 // typed passes on what the client types, until it leaves or breaks the rules.
-func typed(ctx context.Context, conn *websocket.Conn, t pty) {
+func typed(ctx context.Context, conn *websocket.Conn, t attachedPTY) {
 	for {
 		kind, msg, err := conn.Read(ctx)
 		if err != nil {
@@ -223,7 +211,7 @@ func typed(ctx context.Context, conn *websocket.Conn, t pty) {
 			_ = conn.Close(websocket.StatusInvalidFramePayloadData, "text that is not UTF-8")
 			return
 		}
-		if t.Write(msg) != nil {
+		if t.Write(ctx, msg) != nil {
 			return
 		}
 	}

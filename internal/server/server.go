@@ -88,6 +88,9 @@ type Options struct {
 	// Environ is what terminals inherit, Shell the program they run.
 	Environ []string
 	Shell   string
+	// Terminals, when set, are shared by the servers of a process, and closed by who made them;
+	// nil: the server has its own.
+	Terminals *terminal.Manager
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
 
@@ -174,7 +177,10 @@ func New(o Options) *Server {
 	s.events = events.New(events.Options{
 		Bus: o.Bus, Journal: journalOf(o.Store), Heartbeat: o.Heartbeat, Epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]), Project: s.projectOf,
 	})
-	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
+	s.ptys = o.Terminals
+	if s.ptys == nil {
+		s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
+	}
 	s.mux = &routeMux{s: s, groups: map[string]*http.ServeMux{}}
 	return s
 }
@@ -186,7 +192,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop(errStopping)
-	err := s.ptys.Close()
+	err := s.closeTerminals()
 	s.wg.Wait()
 	s.listing.close()
 	s.events.Close()

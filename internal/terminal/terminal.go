@@ -290,9 +290,10 @@ type Reader struct {
 	t    *Terminal
 	wake chan struct{}
 
-	mu    sync.Mutex
-	data  []byte
-	ended bool
+	mu     sync.Mutex
+	data   []byte
+	ended  bool
+	behind bool
 }
 
 // Attach returns a reader that starts with the newest output. Close it.
@@ -314,7 +315,7 @@ func (r *Reader) push(data []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.data)+len(data) > queueBytes {
-		r.ended = true
+		r.ended, r.behind = true, true
 	} else {
 		r.data = append(r.data, data...)
 	}
@@ -356,6 +357,13 @@ func (r *Reader) Next(cancel <-chan struct{}) ([]byte, bool) {
 			return nil, false
 		}
 	}
+}
+
+// Behind reports whether output was not taken for so long that following ended.
+func (r *Reader) Behind() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.behind
 }
 
 // Close stops following. It may be called twice.

@@ -41,6 +41,7 @@ import (
 	"lathe/internal/share"
 	"lathe/internal/shell"
 	"lathe/internal/store"
+	"lathe/internal/terminal"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
@@ -86,6 +87,7 @@ type App struct {
 	door       pluginDoor
 	others     server.Elsewhere // that share the store; may be nil
 	forwarder  *forward.Forwarder
+	terminals  *terminal.Manager // of clients; nil where no other server shares the store
 	bare       bool
 	background context.CancelFunc
 	wg         sync.WaitGroup
@@ -311,7 +313,7 @@ func RunDir(paths config.Paths) string { return filepath.Join(paths.Data, "run")
 func (a *App) ServerOptions(dir string) server.Options {
 	return server.Options{
 		Service: a.Service, Store: a.Store, Bus: a.Bus, Jobs: a.Jobs, Auth: a.Auth, Keys: a.Keys, Paths: a.Paths, Catalog: a.models, Refresh: a.refreshCatalog,
-		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.others,
+		Now: a.Env.Now, Getenv: a.Env.Getenv, Log: a.Log, Dir: dir, Trusting: a.decisions, Elsewhere: a.others, Terminals: a.terminals,
 	}
 }
 
@@ -323,5 +325,7 @@ func (a *App) LocalServer(dir string) *server.Server {
 func (a *App) localOptions(dir string) server.Options {
 	o := a.ServerOptions(dir)
 	o.Trusted, o.Local = true, true
+	o.Environ = shell.Env(a.Env.Environ, nil, console.Secrets...)
+	o.Shell = shell.Choose(o.Environ)
 	return o
 }

@@ -13,10 +13,12 @@ import (
 	"lathe/internal/clone"
 	"lathe/internal/config"
 	"lathe/internal/forward"
+	"lathe/internal/server"
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/sqlite"
+	"lathe/internal/terminal"
 )
 
 // Database is what sessions are kept in: SQLite's files in the data directory, or a
@@ -123,13 +125,17 @@ func (a *App) joinOthers(ctx context.Context, clones []*clone.Clone) {
 	}
 	a.wg.Go(func() { a.writer.Relay(ctx) })
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
+	a.terminals = terminal.NewManager(terminal.Options{IDs: lathe.NewIDs(a.Env.Now, nil), Publish: func(k terminal.Kind, t terminal.Info) {
+		a.Bus.Publish(t.Directory, server.TerminalEvent(k, t))
+	}})
 	var own pluginDoor // made when another server asks for something for the first time
 	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) },
-		Tell: a.writer.Tell, Bare: a.bare, Fresh: a.fresh(clones)})
+		Tell: a.writer.Tell, Terminals: a.terminals, Bare: a.bare, Fresh: a.fresh(clones)})
 	a.others, a.forwarder = f, f
 	a.wg.Go(func() {
 		f.Run(ctx)
 		f.Close()
+		_ = a.terminals.Close() // it has no error
 		if err := own.close(); err != nil {
 			a.Log.Warn("what other servers asked for did not end well", "err", err)
 		}

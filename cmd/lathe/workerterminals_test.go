@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"lathe/internal/store/postgres/pgtest"
+)
+
+// terminalAt attaches to a terminal at a server; sees returns once it has shown a text.
+func terminalAt(t *testing.T, p *peer, id string) (conn *websocket.Conn, sees func(text string) string) {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), p.address("/pty/"+id+"/connect"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	conn.SetReadLimit(1 << 20)
+	return conn, func(text string) string {
+		t.Helper()
+		var all strings.Builder
+		for !strings.Contains(all.String(), text) {
+			_, data, err := conn.Read(t.Context())
+			if err != nil {
+				t.Fatalf("%q does not come: %q, %v", text, all.String(), err)
+			}
+			all.Write(data)
+		}
+		return all.String()
+	}
+}
+
+// A terminal in a directory that a worker has runs there, and any server carries it: it is
+// listed, resized, typed into and closed, and a worker that goes says so.
+func TestTerminalsOnWorkers(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	worker := w.worker("worker", store)
+	front, other := w.peer("front", store, "--workers-only"), w.peer("other", store, "--workers-only")
+	made := func() (id string) {
+		var out struct{ ID, Cwd string }
+		if err := json.Unmarshal(front.call("POST", "/pty", `{"command":"/bin/sh"}`), &out); err != nil || out.Cwd != w.dir {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		return out.ID
+	}
+	id := made()
+	for _, p := range []*peer{front, other} {
+		if list := string(p.call("GET", "/pty", "")); strings.Count(list, id) != 1 {
+			t.Errorf("the terminals are %s", list)
+		}
+	}
+	other.call("PUT", "/pty/"+id, `{"size":{"rows":33,"cols":101}}`)
+	conn, sees := terminalAt(t, other, id)
+	types := func(text string) {
+		t.Helper()
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	types("stty size; echo 'h\u00e9l'lo; pwd > where\n")
+	if text := sees("h\u00e9llo"); !strings.Contains(text, "33 101") {
+		t.Errorf("%q", text)
+	}
+	w.await("where")
+	_, again := terminalAt(t, front, id) // another sees what was, and what comes
+	again("h\u00e9llo")
+	types("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done\n")
+	sees("line 19999")
+	types("exit\n")
+	var err error
+	for err == nil {
+		_, _, err = conn.Read(t.Context())
+	}
+	if code := websocket.CloseStatus(err); code != websocket.StatusNormalClosure {
+		t.Errorf("closed with %v (%v)", code, err)
+	}
+	if status, out := front.try("GET", "/pty/"+id, ""); status != http.StatusNotFound {
+		t.Errorf("an ended one: %d %s", status, out)
+	}
+
+	id = made()
+	conn, sees = terminalAt(t, other, id)
+	types("echo on''e more\n")
+	sees("one more")
+	worker.signal(os.Interrupt)
+	sees("the worker stops")
+	for err = nil; err == nil; {
+		_, _, err = conn.Read(t.Context())
+	}
+	if code := websocket.CloseStatus(err); code != websocket.StatusGoingAway {
+		t.Errorf("closed with %v (%v)", code, err)
+	}
+}

@@ -1,0 +1,131 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"lathe"
+	"lathe/internal/line"
+	"lathe/internal/people"
+	"lathe/internal/store"
+)
+
+// A terminal is on the server that has its directory, which is the one that was asked for it or
+// a worker. Whichever server a client asks about it later finds it by its identifier: it asks
+// the others.
+
+// terminalOf returns the terminal that a request is about, or "". Those of jobs belong to one
+// machine, and a connection is no letter: see [Forwarder.Terminal].
+func terminalOf(r *http.Request) string {
+	path, own := segments(r)
+	if own || len(path) != 2 || path[0] != "pty" || lathe.CheckID(path[1], lathe.PrefixPTY) != nil {
+		return ""
+	}
+	return path[1]
+}
+
+// terminal has a request done by the server that has its terminal.
+func (f *Forwarder) terminal(w http.ResponseWriter, r *http.Request, id string, may func(dir string) error) (done bool, err error) {
+	if _, err := f.o.Terminals.Get(id); err == nil || r.Method == http.MethodOptions {
+		return false, nil
+	}
+	at, err := f.findTerminal(r, id, may)
+	if errors.Is(err, line.ErrNotFound) {
+		return false, nil // the route says so
+	}
+	if err != nil {
+		return true, err
+	}
+	return true, f.pass(w, r, at)
+}
+
+// Terminal attaches to a terminal of another server, if the caller may use its directory.
+func (f *Forwarder) Terminal(r *http.Request, id string, may func(dir string) error) (*line.Line, error) {
+	if lathe.CheckID(id, lathe.PrefixPTY) != nil {
+		return nil, line.ErrNotFound
+	}
+	at, err := f.findTerminal(r, id, may)
+	if err != nil {
+		return nil, err
+	}
+	person := people.From(r.Context())
+	return line.Dial(r.Context(), func(ctx context.Context, letter []byte) ([]byte, error) {
+		a, err := f.send(ctx, at, request{Line: letter, Person: person})
+		if errors.Is(err, store.ErrAway) {
+			err = fmt.Errorf("%s is not heard of any more", at.Name)
+		}
+		return a.Body, err
+	}, id)
+}
+
+// findTerminal asks the other servers which of them has a terminal.
+func (f *Forwarder) findTerminal(r *http.Request, id string, may func(dir string) error) (at store.Owner, err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), gatherTime)
+	defer cancel()
+	others, err := f.o.Store.Mail.Others(ctx)
+	if err != nil {
+		return at, err
+	}
+	look := request{Method: http.MethodGet, URI: "/pty/" + url.PathEscape(id), Person: people.From(r.Context())}
+	var mu sync.Mutex
+	var dir string
+	var wg sync.WaitGroup
+	for _, to := range others {
+		wg.Go(func() {
+			a, err := f.send(ctx, to, look)
+			if err != nil || a.Status != http.StatusOK {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			at, dir = to, a.Header.Get(directoryHeader)
+			cancel() // nobody else has it
+		})
+	}
+	wg.Wait()
+	if at.ID == "" {
+		return at, fmt.Errorf("%w: %q", line.ErrNotFound, id)
+	}
+	return at, may(dir)
+}
+
+// directoryHeader names the directory of a terminal in an answer to another server.
+const directoryHeader = "X-Lathe-Directory"
+
+// attach follows a terminal of this process.
+func (f *Forwarder) attach(id string) (line.Terminal, bool) {
+	t, err := f.o.Terminals.Get(id)
+	if err != nil {
+		return nil, false
+	}
+	return attached{t.Attach(), t}, true
+}
+
+// attached is a terminal of this process that another server follows.
+type attached struct {
+	follower
+	t interface{ Write(data []byte) error }
+}
+
+type follower interface {
+	Next(cancel <-chan struct{}) ([]byte, bool)
+	Behind() bool
+	Close()
+}
+
+func (a attached) Write(data []byte) error { return a.t.Write(data) }
+
+// look answers which directory a terminal of this process belongs to, for another server.
+func (f *Forwarder) look(in request, a *answer) {
+	r, err := http.NewRequest(in.Method, in.URI, http.NoBody)
+	if err != nil {
+		return
+	}
+	if t, err := f.o.Terminals.Get(terminalOf(r)); err == nil {
+		a.Header.Set(directoryHeader, t.Info().Directory)
+	}
+}
