@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"lathe/internal/llm/llmtest"
 	"lathe/internal/store/postgres/pgtest"
 )
 
@@ -41,6 +42,7 @@ func TestTerminalsOnWorkers(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
 	w := newWorld(t)
+	w.model("anthropic", llmtest.Script{})
 	worker := w.worker("worker", store)
 	front, other := w.peer("front", store, "--workers-only"), w.peer("other", store, "--workers-only")
 	made := func() (id string) {

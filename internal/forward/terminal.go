@@ -125,7 +125,11 @@ func (f *Forwarder) look(in request, a *answer) {
 	if err != nil {
 		return
 	}
-	if t, err := f.o.Terminals.Get(terminalOf(r)); err == nil {
+	id := terminalOf(r)
+	if id == "" {
+		return
+	}
+	if t, err := f.o.Terminals.Get(id); err == nil {
 		a.Header.Set(directoryHeader, t.Info().Directory)
 	}
 }
