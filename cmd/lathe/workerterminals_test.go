@@ -100,3 +100,24 @@ func TestTerminalsOnWorkers(t *testing.T) {
 		t.Errorf("closed with %v (%v)", code, err)
 	}
 }
+
+// Who has a terminal of a worker open that is killed is told so.
+func TestTerminalOfAKilledWorker(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	w.model("anthropic", llmtest.Script{})
+	worker := w.worker("worker", store)
+	front := w.peer("front", store, "--workers-only")
+	var made struct{ ID string }
+	if err := json.Unmarshal(front.call("POST", "/pty", `{"command":"/bin/sh"}`), &made); err != nil {
+		t.Fatal(err)
+	}
+	conn, sees := terminalAt(t, front, made.ID)
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte("echo al''ive\n")); err != nil {
+		t.Fatal(err)
+	}
+	sees("alive")
+	worker.kill()
+	sees("is not heard of any more")
+}
