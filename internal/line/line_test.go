@@ -99,6 +99,7 @@ func TestLineCarriesSealed(t *testing.T) {
 // A host that stops, and one that is not reached any more, end a line with a word.
 func TestLineEndsWithAWord(t *testing.T) {
 	stopping, stop := context.WithCancel(t.Context())
+	defer stop()
 	h := &Host{Attach: func(string) (Terminal, bool) { return newEcho(), true }}
 	gone := errors.New("the worker is not heard of any more")
 	for want, send := range map[string]Send{
