@@ -108,7 +108,10 @@ func subjectOf(r *http.Request) subject {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
 		return subject{}
 	}
-	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/lathe"), "/"), "/")
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if path[0] == "lathe" || path[0] == "api" {
+		path = path[1:]
+	}
 	if len(path) < 2 {
 		return subject{}
 	}

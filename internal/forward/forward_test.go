@@ -51,6 +51,7 @@ func TestSessionOfARequest(t *testing.T) {
 	}{
 		{"POST", "/session/ses_1/prompt_async?directory=%2Fd", "ses_1"},
 		{"POST", "/lathe/session/ses_1/prompt", "ses_1"},
+		{"POST", "/api/session/ses_1/prompt", "ses_1"},
 		{"DELETE", "/session/ses_1", "ses_1"},
 		{"PATCH", "/session/ses_1", "ses_1"},
 		{"POST", "/session/ses_1/permissions/per_9", "ses_1"},

@@ -64,8 +64,24 @@ func (c asks) questionList() (any, error) {
 	return c.withOthers(wire.EncodeQuestionAsks(c.s.opts.Service.Questions.List(dir))), nil
 }
 
+// questionID returns which questions a request is about, if the caller may use their directory.
+func (c asks) questionID() (id string, err error) {
+	if id, err = c.id("requestID", lathe.PrefixQuestion); err != nil {
+		return "", err
+	}
+	q, ok := c.s.question(lathe.AskID(id))
+	if !ok {
+		return id, nil // the service says so
+	}
+	sess, err := c.s.opts.Service.Get(c.ctx(), q.SessionID)
+	if err == nil {
+		err = c.mayUse(sess.Directory)
+	}
+	return id, err
+}
+
 func (c asks) questionReply() (any, error) {
-	id, err := c.id("requestID", lathe.PrefixQuestion)
+	id, err := c.questionID()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +97,7 @@ func (c asks) questionReply() (any, error) {
 }
 
 func (c asks) questionReject() (any, error) {
-	id, err := c.id("requestID", lathe.PrefixQuestion)
+	id, err := c.questionID()
 	if err != nil {
 		return nil, err
 	}

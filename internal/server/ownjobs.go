@@ -72,6 +72,18 @@ func (c jobs) find() (*job.Job, error) {
 	return nil, notFound("there is no job %q", clip(id, 64))
 }
 
+// change returns the job of a request that changes it, if the caller may change its session.
+func (c jobs) change() (*job.Job, error) {
+	j, err := c.find()
+	if err == nil {
+		err = c.mayChange(j.Info().Session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
 func (c jobs) get() (any, error) {
 	j, err := c.find()
 	if err != nil {
@@ -126,7 +138,7 @@ func (c jobs) output() (any, error) {
 
 // input types into a job for the person: nobody is asked.
 func (c jobs) input() (any, error) {
-	j, err := c.find()
+	j, err := c.change()
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +161,7 @@ func (c jobs) input() (any, error) {
 }
 
 func (c jobs) size() (any, error) {
-	j, err := c.find()
+	j, err := c.change()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +180,7 @@ func (c jobs) size() (any, error) {
 
 // stop answers when all of the job is gone. The model is told.
 func (c jobs) stop() (any, error) {
-	j, err := c.find()
+	j, err := c.change()
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,9 @@ func (c projects) projectInitGit() (any, error) {
 // projectDirectories lists where the files of a project are.
 func (c projects) projectDirectories() (any, error) {
 	p, err := c.s.opts.Service.Projects.Get(c.ctx(), c.r.PathValue("projectID"))
+	if err == nil && c.restricted() {
+		err = c.mayUse(p.Worktree)
+	}
 	if err != nil {
 		return nil, err
 	}

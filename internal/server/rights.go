@@ -164,21 +164,7 @@ func (a *rights) check(r *http.Request, g store.Grant, n need) (session lathe.Se
 	if session == "" || g.Role == people.Owner && len(g.Projects) == 0 {
 		return session, nil
 	}
-	sess, err := a.s.opts.Store.Session(r.Context(), session)
-	if errors.Is(err, store.ErrNotFound) {
-		return session, nil // the route says so
-	}
-	if err != nil {
-		return session, err
-	}
-	if err := mayWorkIn(g, sess.Directory); err != nil || n.role == people.Reader || n.copies || g.Role == people.Owner {
-		return session, err
-	}
-	whose, err := a.s.opts.Store.Belongings.Claimant(r.Context(), session)
-	if err == nil && whose != "" && whose != g.Name {
-		err = lathe.Errorf(lathe.CodePermission, "fork it, or ask for it: lathe user give "+string(session)+" "+g.Name, "session %s belongs to %s", session, whose)
-	}
-	return session, err
+	return session, mayHave(r.Context(), a.s.opts.Store, g, session, n.role != people.Reader && !n.copies)
 }
 
 func named(g store.Grant) string {
@@ -209,7 +195,12 @@ func (a *rights) session(r *http.Request) lathe.SessionID {
 	if len(path) > 1 && path[0] == "session" && lathe.CheckID(path[1], lathe.PrefixSession) == nil {
 		return lathe.SessionID(path[1])
 	}
-	if a.s.opts.Elsewhere != nil && !a.s.opts.Trusted {
+	if len(path) > 1 {
+		if id := a.s.sessionOfThing(r, path[0], path[1]); id != "" {
+			return id
+		}
+	}
+	if a.s.opts.Elsewhere != nil {
 		return a.s.opts.Elsewhere.Changes(r)
 	}
 	return ""

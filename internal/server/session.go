@@ -77,6 +77,9 @@ func (c sessions) create() (any, error) {
 		if _, err := c.s.opts.Service.Get(c.ctx(), in.ParentID); err != nil {
 			return nil, err
 		}
+		if err := c.mayChange(in.ParentID); err != nil {
+			return nil, err
+		}
 	}
 	create := session.Create{Directory: dir, ParentID: in.ParentID, Rules: in.Rules, Agent: in.Agent}
 	if in.Title != nil {
