@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"lathe"
+	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/postgres/pgtest"
 	"lathe/internal/store/storetest"
@@ -134,4 +136,42 @@ func (l *deafLine) Write(b []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	return l.Conn.Write(b)
+}
+
+// A database that crashes forgets the numbers of transactions that it had not written down,
+// and gives them out again: that another one with the same number was committed says
+// nothing about the first.
+func TestNumberOfATransactionGivenOutAgain(t *testing.T) {
+	server := pgtest.Start(t)
+	server.Exec(t, `ALTER SYSTEM SET wal_writer_delay = '10s'`, `SELECT pg_reload_conf()`)
+	ctx := t.Context()
+	crashes := false
+	_, s := open(t, postgres.Options{URL: server.URL(), Fault: func() error {
+		if !crashes {
+			return nil
+		}
+		crashes = false
+		server.Stop()
+		server.Restart(t)
+		_, other := open(t, postgres.Options{URL: server.URL()})
+		for i := range 8 {
+			must(t, other.CreateSession(ctx, storetest.Session(fmt.Sprint("ses_other", i))))
+		}
+		return nil
+	}})
+	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
+	crashes = true
+	err := s.Batch(ctx, func(tx store.Tx) error {
+		m := &lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.User{}}
+		if err := tx.AddMessage(m); err != nil {
+			return err
+		}
+		return tx.(store.Noter).Note(&store.Noted{Facts: []store.Fact{{Directory: "/p", Event: lathe.MessageUpdated{Message: *m}}}})
+	})
+	if err == nil {
+		t.Errorf("a commit that was lost in a crash: %v", err)
+	}
+	if _, err := s.Message(ctx, "ses_1", "msg_1"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the message of the lost commit: %v", err)
+	}
 }

@@ -71,8 +71,9 @@ func (m mail) Others(ctx context.Context) (all []store.Owner, err error) {
 // Send implements [store.Mail].
 func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []byte, err error) {
 	var n int64
+	var at time.Time // with n it names the letter: a database that crashed may give a number out again
 	err = m.batch(ctx, func(tx *tx) error {
-		err := tx.row(`INSERT INTO mail (target, body) VALUES ($1, $2) RETURNING n`, to.ID, body).Scan(&n)
+		err := tx.row(`INSERT INTO mail (target, body) VALUES ($1, $2) RETURNING n, at`, to.ID, body).Scan(&n, &at)
 		if err == nil {
 			_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'mail ' || $1)`, to.ID)
 		}
@@ -86,7 +87,7 @@ func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []b
 	look := time.NewTicker(answerEvery)
 	defer look.Stop()
 	for {
-		answer, over, err := m.answer(ctx, n, to)
+		answer, over, err := m.answer(ctx, n, at, to)
 		if over || err != nil && !away(err) {
 			return answer, err
 		}
@@ -100,9 +101,9 @@ func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []b
 }
 
 // answer looks for an answer; over says that none is to be waited for any more.
-func (m mail) answer(ctx context.Context, n int64, to store.Owner) (answer []byte, over bool, err error) {
+func (m mail) answer(ctx context.Context, n int64, at time.Time, to store.Owner) (answer []byte, over bool, err error) {
 	var living bool
-	err = m.pool.QueryRow(ctx, `SELECT answer, EXISTS (SELECT 1 FROM owner WHERE id = $2 AND expires > clock_timestamp()) FROM mail WHERE n = $1`, n, to.ID).
+	err = m.pool.QueryRow(ctx, `SELECT answer, EXISTS (SELECT 1 FROM owner WHERE id = $2 AND expires > clock_timestamp()) FROM mail WHERE n = $1 AND at = $3`, n, to.ID, at).
 		Scan(&answer, &living)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -93,6 +95,43 @@ func (n *noted) settle(ctx context.Context) {
 	}
 	n.db.journal.disown(n.into.Facts)
 	n.db.journal.hasNoted(n.rows[len(n.rows)-1].n)
+}
+
+// confirm reports whether a transaction that is said to be committed is the one that noted
+// the rows. A database that crashed gives the number of a transaction that it had not yet
+// written down to another one.
+func (n *noted) confirm(ctx context.Context, id string) error {
+	number, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return err
+	}
+	const short = 1 << 32 // a row has the lower half of the number
+	missing := len(n.rows)
+	err = n.db.retry(ctx, func(ctx context.Context) error {
+		rows, err := n.db.pool.Query(ctx, `SELECT data FROM event WHERE origin = $1 AND xmin::text = $2 ORDER BY n DESC LIMIT $3`,
+			n.db.heart.self.ID, strconv.FormatUint(number%short, 10), len(n.rows))
+		if err != nil {
+			return err
+		}
+		stored, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		if err != nil {
+			return err
+		}
+		missing = len(n.rows) - len(stored)
+		for i, data := range stored {
+			if !bytes.Equal(data, n.rows[len(n.rows)-1-i].data) {
+				missing++
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case missing > 0:
+		return errUndone
+	}
+	return nil
 }
 
 // recall finds out what the answer to a commit would have told, when that was lost. Facts of

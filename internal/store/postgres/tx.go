@@ -199,6 +199,9 @@ func (tx *tx) outcome(lost error) error {
 		return err
 	}
 	if tx.noted != nil {
+		if err := tx.noted.confirm(ctx, tx.pipe.id); err != nil {
+			return fmt.Errorf("commit: %w", errors.Join(lost, err))
+		}
 		tx.after = append(tx.after, tx.noted.recall)
 	}
 	return nil
