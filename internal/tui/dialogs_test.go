@@ -163,7 +163,7 @@ func TestExportAndShare(t *testing.T) {
 	d.shows("copied the session")
 	d.typed("/share")
 	d.press("esc", "enter")
-	d.shows("publish it and copy the address", "write one web page")
+	d.shows("publish it and copy the address  if enterprise.url names a share service", "write one web page")
 	d.press("enter")
 	d.shows("shared, and copied: https://share.example/s/1")
 	d.calls("export ses_1 markdown", "export ses_1 markdown", "share ses_1")

@@ -74,7 +74,7 @@ func (r *Room) Share(s lathe.Session) tea.Msg {
 	if s.Share != nil {
 		l.Items = append(l.Items, dialog.Item{ID: "copy", Title: "copy its address", Detail: styled.OneLine(s.Share.URL)})
 	} else {
-		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "on the service that the configuration names"})
+		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "if enterprise.url names a share service"})
 	}
 	if r.access.Able.Export != nil && r.files.Write != nil {
 		l.Items = append(l.Items, dialog.Item{ID: "file", Title: "write one web page to send", Detail: fileName(s, api.FormatHTML) + ", opens offline"})
