@@ -22,7 +22,7 @@ import (
 // Ring is the keys of a store's people. It is safe for concurrent use.
 type Ring struct {
 	keys    store.ProviderKeys
-	secrets func() (*Secrets, error)
+	secrets *source
 	now     func() time.Time
 
 	mu   sync.Mutex
@@ -54,27 +54,10 @@ type Own struct {
 }
 
 // New returns the ring of a store. The secrets are asked for when they are needed, until there
-// are some; until then their error is that of whatever needs them.
+// are some; until then their error is that of whatever needs them. They are asked for again,
+// every few seconds at most, when a key needs a secret that is not among them.
 func New(keys store.ProviderKeys, secrets func() (*Secrets, error), now func() time.Time) *Ring {
-	return &Ring{keys: keys, secrets: untilFound(secrets), now: now, seen: map[string]seen{}}
-}
-
-// untilFound returns what find has found, and lets it look again until then.
-func untilFound(find func() (*Secrets, error)) func() (*Secrets, error) {
-	var mu sync.Mutex
-	var found *Secrets
-	return func() (*Secrets, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if found != nil {
-			return found, nil
-		}
-		s, err := find()
-		if err == nil {
-			found = s
-		}
-		return s, err
-	}
+	return &Ring{keys: keys, secrets: &source{find: secrets, now: now}, now: now, seen: map[string]seen{}}
 }
 
 // Set keeps what a person has for a provider, in place of what was there.
@@ -92,7 +75,7 @@ func (r *Ring) Set(ctx context.Context, person, provider string, e auth.Entry) e
 	if err != nil {
 		return err
 	}
-	secrets, err := r.secrets()
+	secrets, err := r.secrets.get()
 	if err != nil {
 		return err
 	}
@@ -177,7 +160,7 @@ func (r *Ring) forget(person string) {
 // Rotate seals all keys with the newest secret that older ones have sealed, and returns how
 // many there were, and how many none of the secrets here opens.
 func (r *Ring) Rotate(ctx context.Context) (changed, unreadable int, err error) {
-	secrets, err := r.secrets()
+	secrets, err := r.secrets.get()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -206,7 +189,7 @@ func (r *Ring) Rotate(ctx context.Context) (changed, unreadable int, err error) 
 
 // open reads a key, or says what is in the way.
 func (r *Ring) open(k store.ProviderKey) (auth.Entry, error) {
-	secrets, err := r.secrets()
+	secrets, err := r.secrets.with(k.Secret)
 	if err != nil {
 		return nil, err
 	}

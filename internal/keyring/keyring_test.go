@@ -246,6 +246,55 @@ func TestKeysAreReadAgain(t *testing.T) {
 	}
 }
 
+// A server that runs while the secret changes opens what is sealed with the new one, and
+// then seals with it. It looks for a secret that is nowhere every few seconds only, and keeps
+// what it knows while the secrets cannot be read.
+func TestSecretThatIsAddedLater(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	clock := func() time.Time { return now }
+	text, looks := NewSecret(), 0
+	var fault error
+	k := &kept{}
+	r := New(k, func() (*Secrets, error) {
+		if looks++; fault != nil {
+			return nil, fault
+		}
+		return ParseSecrets("the test", text)
+	}, clock)
+	old := text
+	if err := r.Set(t.Context(), "ann", "one", apiKey("first")); err != nil {
+		t.Fatal(err)
+	}
+	newer := NewSecret()
+	if err := ring(t, k, clock, newer, old).Set(t.Context(), "ann", "two", apiKey("second")); err != nil {
+		t.Fatal(err)
+	}
+	lacking := func(provider string) string {
+		return fmt.Sprintf("problem: the key of ann for %q is sealed with a secret that is not here", provider)
+	}
+	fault = errors.New("the file is being written")
+	for range 3 {
+		r.forget("ann")
+		if diff := cmp.Diff(map[string]string{"one": "first", "two": lacking("two")}, reads(t, r, "ann")); diff != "" {
+			t.Errorf("before the secret is there (-want +got):\n%s", diff)
+		}
+	}
+	if looks != 2 {
+		t.Errorf("it was looked for %d times", looks)
+	}
+	r.forget("ann")
+	fault, text, now = nil, newer+"\n"+old, now.Add(fresh)
+	if diff := cmp.Diff(map[string]string{"one": "first", "two": "second"}, reads(t, r, "ann")); diff != "" {
+		t.Errorf("with the secret (-want +got):\n%s", diff)
+	}
+	if err := r.Set(t.Context(), "ann", "three", apiKey("third")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"one": lacking("one"), "two": "second", "three": "third"}, reads(t, ring(t, k, clock, newer), "ann")); diff != "" {
+		t.Errorf("sealed after that (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatIsNoKeyOfAPerson(t *testing.T) {
 	r := ring(t, &kept{}, time.Now, NewSecret())
 	for name, tt := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"lathe"
@@ -73,6 +74,11 @@ func newSecret(raw []byte) (s secret, err error) {
 
 // newest returns the name of the secret that seals.
 func (s *Secrets) newest() string { return s.all[0].id }
+
+// has reports whether the secret of this name is there.
+func (s *Secrets) has(id string) bool {
+	return slices.ContainsFunc(s.all, func(one secret) bool { return one.id == id })
+}
 
 // seal encrypts a text for one place: it opens nowhere else.
 func (s *Secrets) seal(place, text []byte) (id string, sealed []byte) {
