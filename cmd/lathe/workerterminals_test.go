@@ -92,7 +92,7 @@ func TestTerminalsOnWorkers(t *testing.T) {
 	types("echo on''e more\n")
 	sees("one more")
 	worker.signal(os.Interrupt)
-	sees("[lathe: ") // that it stops; or that it is gone, if nothing was being read just then
+	sees("[lathe: the worker stops, and its terminals with it]")
 	for err = nil; err == nil; {
 		_, _, err = conn.Read(t.Context())
 	}

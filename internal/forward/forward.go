@@ -302,9 +302,13 @@ func passed(h http.Header) http.Header {
 	return out
 }
 
-// Run does what other servers ask of this one, until ctx ends.
+// Run does what other servers ask of this one, until ctx ends and those that follow its
+// terminals are told so.
 func (f *Forwarder) Run(ctx context.Context) {
-	f.o.Store.Mail.Receive(ctx, func(ctx context.Context, body []byte) []byte {
+	receiving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { f.leave(stop) })()
+	f.o.Store.Mail.Receive(receiving, func(_ context.Context, body []byte) []byte {
 		out, _ := f.done(ctx, body)
 		return out
 	})

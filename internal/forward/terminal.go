@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"lathe"
 	"lathe/internal/line"
@@ -56,7 +57,7 @@ func (f *Forwarder) Terminal(r *http.Request, id string, may func(dir string) er
 	return line.Dial(r.Context(), func(ctx context.Context, letter []byte) ([]byte, error) {
 		a, err := f.send(ctx, at, request{Line: letter, Person: person})
 		if errors.Is(err, store.ErrAway) {
-			err = fmt.Errorf("%s is not heard of any more", at.Name)
+			err = lathe.Errorf(lathe.CodeUnavailable, "open another terminal", "%s is not heard of any more", at.Name)
 		}
 		return a.Body, err
 	}, id)
@@ -103,6 +104,18 @@ func (f *Forwarder) attach(id string) (line.Terminal, bool) {
 		return nil, false
 	}
 	return attached{t.Attach(), t}, true
+}
+
+// leaveTime bounds how long a server that stops waits for those that follow its terminals.
+const leaveTime = 2 * time.Second
+
+// leave tells those that follow terminals of this process that it stops, and then stops what
+// receives their letters.
+func (f *Forwarder) leave(stop context.CancelFunc) {
+	defer stop()
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	f.lines.Leave(ctx)
 }
 
 // attached is a terminal of this process that another server follows.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -43,6 +45,8 @@ type hosted struct {
 	terminal Terminal
 	idle     *time.Timer
 
+	told chan struct{} // closed once its server is told that it ended, or does not ask any more
+
 	reads  sync.Mutex // one at a time
 	shown  *sealer
 	rest   []byte // what did not fit
@@ -62,12 +66,15 @@ func (h *Host) Handle(ctx context.Context, raw []byte) ([]byte, error) {
 
 func (h *Host) answer(ctx context.Context, in letter) reply {
 	if in.Do == attach {
-		return h.attach(in)
+		return h.attach(ctx, in)
 	}
 	h.mu.Lock()
 	l := h.lines[in.Line]
 	h.mu.Unlock()
-	if l == nil {
+	switch {
+	case l == nil && ctx.Err() != nil:
+		return reply{State: leaving}
+	case l == nil:
 		return reply{State: unknown}
 	}
 	l.idle.Reset(forgotten)
@@ -86,7 +93,23 @@ func (h *Host) answer(ctx context.Context, in letter) reply {
 	return out
 }
 
-func (h *Host) attach(in letter) reply {
+// Leave waits until the servers of all lines are told that the host stops, or ctx ends. What
+// Handle is called with has to have ended before, and Handle to be called further on: a server
+// that does not wait for output just now is told with its next letter.
+func (h *Host) Leave(ctx context.Context) {
+	h.mu.Lock()
+	lines := slices.Collect(maps.Values(h.lines))
+	h.mu.Unlock()
+	for _, l := range lines {
+		select {
+		case <-l.told:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *Host) attach(ctx context.Context, in letter) reply {
 	key, err := newKey()
 	if err != nil {
 		return reply{State: unknown}
@@ -102,14 +125,18 @@ func (h *Host) attach(in letter) reply {
 	id := rand.Text()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.lines) >= mostLines {
+	switch {
+	case ctx.Err() != nil: // Leave would not wait for it
+		t.Close()
+		return reply{State: leaving}
+	case len(h.lines) >= mostLines:
 		t.Close()
 		return reply{State: full}
 	}
 	if h.lines == nil {
 		h.lines = map[string]*hosted{}
 	}
-	h.lines[id] = &hosted{terminal: t, typed: typed, shown: shown, idle: time.AfterFunc(forgotten, func() { h.drop(id) })}
+	h.lines[id] = &hosted{terminal: t, told: make(chan struct{}), typed: typed, shown: shown, idle: time.AfterFunc(forgotten, func() { h.drop(id) })}
 	return reply{State: open, Line: id, Key: key.PublicKey().Bytes()}
 }
 
@@ -122,6 +149,7 @@ func (h *Host) drop(id string) {
 	if l != nil {
 		l.idle.Stop()
 		l.terminal.Close()
+		close(l.told)
 	}
 }
 

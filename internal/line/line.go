@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"lathe"
 )
 
 // ErrNotFound means that the host has no such terminal.
@@ -48,7 +50,9 @@ func Dial(ctx context.Context, send Send, terminal string) (*Line, error) {
 	case err != nil:
 		return nil, err
 	case got.State == full:
-		return nil, fmt.Errorf("%d terminals are followed from elsewhere; leave one first", mostLines)
+		return nil, lathe.Errorf(lathe.CodeLimit, "leave one first", "%d terminals are followed from elsewhere", mostLines)
+	case got.State == leaving:
+		return nil, lathe.Errorf(lathe.CodeUnavailable, "open another terminal", "the worker stops, and its terminals with it")
 	case got.State != open:
 		return nil, fmt.Errorf("%w: %q", ErrNotFound, terminal)
 	}

@@ -3,7 +3,9 @@ package line
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,4 +123,50 @@ func TestLineEndsWithAWord(t *testing.T) {
 		}
 		l.Close()
 	}
+}
+
+// A server that waits for nothing when the host stops is told with its next letter, and the
+// host waits for that; who asks for a line after that is told, too.
+func TestHostLeavesWithAWord(t *testing.T) {
+	h := &Host{Attach: func(string) (Terminal, bool) { return newEcho(), true }}
+	running, stop := context.WithCancel(t.Context())
+	handle := func(in letter) (out reply) {
+		t.Helper()
+		raw, err := json.Marshal(in)
+		if err == nil {
+			raw, err = h.Handle(running, raw)
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	key, err := newKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := letter{Do: attach, Terminal: "pty_1", Key: key.PublicKey().Bytes()}
+	l := handle(asked)
+	stop()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	h.Leave(over) // nobody asks: it does not wait for ever
+	left := make(chan struct{})
+	go func() { defer close(left); h.Leave(t.Context()) }()
+	select {
+	case <-left:
+		t.Error("the host left before it was asked")
+	default:
+	}
+	var got []string
+	for _, in := range []letter{{Do: read, Line: l.Line}, {Do: read, Line: l.Line}, asked} {
+		got = append(got, handle(in).State)
+	}
+	if want := []string{leaving, leaving, leaving}; !slices.Equal(got, want) {
+		t.Errorf("the answers are %q, want %q", got, want)
+	}
+	<-left
 }
