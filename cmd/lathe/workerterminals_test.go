@@ -121,3 +121,73 @@ func TestTerminalOfAKilledWorker(t *testing.T) {
 	worker.kill()
 	sees("is not heard of any more")
 }
+
+// A terminal on a worker is for owners of everything, as all terminals are; for others there is
+// none, whichever server they ask, and whatever directory they name.
+func TestTerminalsOnWorkersAreNotForEverybody(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	w := newWorld(t)
+	w.model("anthropic", llmtest.Script{})
+	token := func(more ...string) string {
+		t.Helper()
+		cmd := w.command(append([]string{"user", "add"}, more...)...)
+		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	ann := token("ann", "--role", "owner")
+	elsewhere := *w
+	elsewhere.dir = t.TempDir()
+	strangers := map[string]string{
+		"an owner of another project": token("bob", "--role", "owner", "--project", elsewhere.dir),
+		"an author":                   token("carol"),
+		"nobody":                      "",
+	}
+	w.worker("worker", store)
+	front, other := w.peer("front", store, "--workers-only"), w.peer("other", store, "--workers-only")
+	front.token = ann
+	var made struct{ ID string }
+	if err := json.Unmarshal(front.call("POST", "/pty", `{"command":"/bin/sh"}`), &made); err != nil {
+		t.Fatal(err)
+	}
+	attach := func(p *peer) (*websocket.Conn, error) {
+		h := http.Header{}
+		if p.token != "" {
+			h.Set("Authorization", "Bearer "+p.token)
+		}
+		conn, _, err := websocket.Dial(t.Context(), p.address("/pty/"+made.ID+"/connect"), &websocket.DialOptions{HTTPHeader: h})
+		return conn, err
+	}
+	named := func(p *peer, w *world) *peer { return &peer{w: w, url: p.url} }
+	for who, stranger := range strangers {
+		for _, asks := range []*peer{named(front, w), named(other, w), named(front, &elsewhere), named(other, &elsewhere)} {
+			asks.token = stranger
+			if conn, err := attach(asks); err == nil {
+				_ = conn.CloseNow()
+				t.Errorf("%s is attached", who)
+			}
+			if _, out := asks.try("GET", "/pty", ""); strings.Contains(string(out), made.ID) {
+				t.Errorf("%s is told of it: %s", who, out)
+			}
+			for method, body := range map[string]string{"GET": "", "PUT": `{"title":"taken"}`, "DELETE": ""} {
+				if status, out := asks.try(method, "/pty/"+made.ID, body); status < 400 {
+					t.Errorf("%s by %s: %d %s", method, who, status, out)
+				}
+			}
+		}
+	}
+	if out := string(front.call("GET", "/pty/"+made.ID, "")); strings.Contains(out, "taken") {
+		t.Errorf("it was renamed: %s", out)
+	}
+	owner := *other
+	owner.token = ann
+	conn, err := attach(&owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.CloseNow()
+}
