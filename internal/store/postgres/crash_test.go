@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"os"
@@ -132,6 +133,11 @@ type deafLine struct{ *line }
 func (l *deafLine) Write(b []byte) (int, error) {
 	if l.strike() {
 		_, _ = l.Conn.Write(b) // what comes back is lost
+		// A connection that is closed with something unread in it may take along what was written.
+		if half, ok := l.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+			_ = l.Conn.SetReadDeadline(time.Now().Add(time.Minute))
+			_, _ = io.Copy(io.Discard, l.Conn)
+		}
 		l.Close()
 		return 0, net.ErrClosed
 	}
