@@ -74,6 +74,8 @@ type Reverted struct {
 	Unrecorded string   `json:"unrecorded,omitempty"` // why other changes could not be undone; empty if there are none
 	Files      []string `json:"files,omitempty"`      // the first of the files that were left alone
 	Changed    []string `json:"changed,omitempty"`    // paths that were changed
+	Deleted    []string `json:"deleted,omitempty"`    // those of the changed paths that were deleted, if taking back tells
+	Created    []string `json:"created,omitempty"`    // those that were written anew, if taking back tells
 	Kept       []Kept   `json:"kept,omitempty"`       // everything that was left alone, and why
 }
 

@@ -80,5 +80,5 @@ func notUnderstood(cmd *cobra.Command, env *console.Env, args []string) error {
 	case len(args) > 1:
 		return lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("if it is a request, put it in quotes: lathe %q", strings.Join(args, " ")), "unknown command %q for %q", word, cmd.CommandPath())
 	}
-	return lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("list them with: lathe --help; if it is a request, use: lathe run %q", word), "unknown command %q for %q", word, cmd.CommandPath())
+	return lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("list them with: lathe --help; if it is a request, use: lathe run %q, or in the screen: lathe --prompt %q", word, word), "unknown command %q for %q", word, cmd.CommandPath())
 }

@@ -97,16 +97,21 @@ func git(ctx context.Context) api.Check {
 	return ok("git", "%s", strings.TrimSpace(string(out)))
 }
 
+// paths returns where caches are, each place once: several programs may share one.
+func paths(list []sandbox.Cache) (out []string) {
+	for _, cache := range list {
+		if !slices.Contains(out, cache.Path) {
+			out = append(out, cache.Path)
+		}
+	}
+	return out
+}
+
 // confinement tells how far commands are confined, and which caches they may write.
 func confinement(c *instance.Confinement) []api.Check {
 	level := ok("sandbox", "%s", c.Words())
 	level.OK = c.Level() == sandbox.Full
-	var caches []string
-	for _, cache := range c.Caches() {
-		if !slices.Contains(caches, cache.Path) { // several programs may share one
-			caches = append(caches, cache.Path)
-		}
-	}
+	caches := paths(c.Caches())
 	if len(caches) == 0 || c.Level() == sandbox.RulesOnly {
 		return []api.Check{level}
 	}

@@ -74,6 +74,7 @@ Animal ◁── Duck
 Animal 1 ◆── n Leg: has`},
 		{"entities", "erDiagram\n  CUSTOMER ||--o{ ORDER : places\n  ORDER {\n    int id PK\n  }", "ORDER\n  int id PK\nCUSTOMER 1 ── 0..n ORDER: places"},
 		{"pie", "pie title Pets\n  \"Dogs\" : 3\n  \"Cats\" : 1", "Pets\nDogs  ███████████████░░░░░ 75 %\nCats  █████░░░░░░░░░░░░░░░ 25 %"},
+		{"pie of wide letters", "pie\n  \"猫和狗\" : 3\n  \"Birds\" : 1", "猫和狗  ███████████████░░░░░ 75 %\nBirds   █████░░░░░░░░░░░░░░░ 25 %"},
 		{"mindmap", "mindmap\n  root((Plan))\n    First\n      a\n    Second", "• Plan\n  • First\n    • a\n  • Second"},
 		{"gantt", "gantt\n  title Work\n  dateFormat YYYY\n  section One\n  Do it :a1, 2024-01-01, 3d", "Work\nOne:\n  Do it: a1, 2024-01-01, 3d"},
 	} {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 var (
@@ -195,14 +197,14 @@ func pie(rest string, lines []string) ([]string, bool) {
 		if err != nil {
 			return nil, false
 		}
-		names, values, total, wide = append(names, label(m[1])), append(values, v), total+v, max(wide, len([]rune(label(m[1]))))
+		names, values, total, wide = append(names, label(m[1])), append(values, v), total+v, max(wide, ansi.StringWidth(label(m[1])))
 	}
 	if total <= 0 {
 		return nil, false
 	}
 	for i, n := range names {
 		full := int(values[i]*20/total + .5)
-		out = append(out, n+strings.Repeat(" ", wide-len([]rune(n)))+"  "+strings.Repeat("█", full)+strings.Repeat("░", 20-full)+fmt.Sprintf(" %.0f %%", values[i]*100/total))
+		out = append(out, n+strings.Repeat(" ", wide-ansi.StringWidth(n))+"  "+strings.Repeat("█", full)+strings.Repeat("░", 20-full)+fmt.Sprintf(" %.0f %%", values[i]*100/total))
 	}
 	return out, true
 }

@@ -139,6 +139,8 @@ type visit struct {
 // pace keeps time running while something moves.
 type pace struct {
 	ticking bool
+	due     time.Time                   // when the tick comes that is waited for
+	ticks   int                         // its number
 	after   func(time.Duration) tea.Cmd // sends a tickMsg
 }
 
@@ -256,7 +258,7 @@ type (
 		err  error
 		then func(a *App) tea.Cmd
 	}
-	tickMsg struct{}
+	tickMsg struct{ n int } // its number; 0: of nothing but time passing
 )
 
 // Update handles a message.
@@ -279,7 +281,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ModeReportMsg, tea.BackgroundColorMsg, tea.FocusMsg, tea.BlurMsg:
 		a.terminal(m)
 	case tickMsg:
-		a.ticking = false
+		if m.n == a.ticks { // an earlier one was replaced by one that comes sooner
+			a.ticking = false
+		}
 		a.toast.expire(a.opts.Now())
 		return a, a.tick()
 	default:
@@ -357,7 +361,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.apply(a.setup.Connect())
 	case setup.Began:
 		if a.setup.Take(m.Found) && a.input.Empty() && a.session.ID == "" && a.sheets.Top() == nil {
-			return a.apply(a.setup.Offer(m.Found))
+			return a.apply(a.setup.OfferOnce(m.Found))
 		}
 	case setup.Offered:
 		return a.apply(a.setup.Offer(m.Found))
@@ -514,17 +518,30 @@ func (a *App) done(m dialog.Done) tea.Cmd {
 
 // tick keeps time running while something moves: a turn, or a toast that ends.
 func (v *view) tick() tea.Cmd {
-	if v.ticking || !v.busy() && v.toast.text == "" && !v.lost {
+	if !v.busy() && v.toast.text == "" && !v.lost {
 		return nil
 	}
-	v.ticking = true
 	wait := 250 * time.Millisecond
 	switch {
 	case v.busy(), v.lost: // the time until the next attempt is counting down
 	default:
 		wait = max(v.toast.until.Sub(v.opts.Now()), 10*time.Millisecond)
 	}
-	return v.after(wait)
+	due := v.opts.Now().Add(wait)
+	if v.ticking && !due.Before(v.due) {
+		return nil
+	}
+	v.ticking, v.due, v.ticks = true, due, v.ticks+1
+	n, pause := v.ticks, v.after(wait)
+	if pause == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if pause() == nil {
+			return nil
+		}
+		return tickMsg{n}
+	}
 }
 
 // wake returns a command that sends a tickMsg after a while. It ends with the

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/say"
 	"lathe/internal/say/saytest"
 	"lathe/internal/tui/about"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/prefs"
 )
 
 // notSaid are texts of the screen that no person reads, or that are the same in every language.
@@ -64,6 +66,21 @@ func TestWordsOfOthersStay(t *testing.T) {
 	d := withHistory(t, Options{Say: say.Chinese}, question(1, "do it"), question(2, "help"))
 	d.press("ctrl+x", "g")
 	d.shows("时间线", "  do it ", "● help ")
+}
+
+// TestOfflineGuideInChinese holds that lathe's own model has a name in the person's language
+// where models are chosen, also as a favourite; those of others keep theirs.
+func TestOfflineGuideInChinese(t *testing.T) {
+	f := newAble()
+	guide := lathe.ModelRef{Provider: "offline", Model: "guide"}
+	f.models = []api.Model{{ProviderID: "offline", ModelID: "guide", Name: "Guide (rule-based, not a language model)", Default: true}, {ProviderID: "acme", ModelID: "big", Name: "Acme Big"}}
+	d := drive(t, Options{Engine: f, Say: say.Chinese})
+	d.press("ctrl+x", "m")
+	d.shows("向导（按规则回答，不是语言模型）", "Acme Big")
+	d.hides("rule-based")
+	d = drive(t, Options{Engine: f, Say: say.Chinese, Prefs: prefs.Prefs{Favorite: []lathe.ModelRef{guide}}})
+	d.press("ctrl+x", "m")
+	d.shows("向导（按规则回答，不是语言模型） ★")
 }
 
 // TestChinese holds that what lathe says on the screen is in the person's language, and that

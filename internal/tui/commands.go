@@ -274,13 +274,17 @@ func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
 	}
 }
 
-// takenBack says that a message was undone, redone that it is back.
+// takenBack says that a message was undone.
 type takenBack struct {
 	session lathe.SessionID
 	text    string
 }
 
-type redone takenBack
+// redone says that messages are back, and what was written in them.
+type redone struct {
+	session lathe.SessionID
+	texts   []string
+}
 
 // bringBack puts the text of a message that was undone into an empty input.
 func (a *App) bringBack(m takenBack) tea.Cmd {
@@ -290,18 +294,30 @@ func (a *App) bringBack(m takenBack) tea.Cmd {
 	return a.tick()
 }
 
-// takeAway empties the input of the text of a message that is there again.
+// takeAway takes the text of messages that are there again out of the input: of all of them if
+// they had waited when the turn was stopped, else of the first. What was written after it stays.
 func (a *App) takeAway(m redone) tea.Cmd {
-	if m.text != "" && a.session.ID == m.session && strings.TrimSpace(a.input.Value()) == m.text {
-		a.input.Reset()
+	if len(m.texts) == 0 || a.session.ID != m.session {
+		return a.tick()
+	}
+	now := strings.TrimSpace(a.input.Value())
+	for _, text := range []string{strings.Join(m.texts, "\n\n"), m.texts[0]} {
+		if now == text {
+			a.input.Reset()
+			break
+		}
+		if rest, ok := strings.CutPrefix(now, text+"\n\n"); ok {
+			a.input.Set(rest)
+			break
+		}
 	}
 	return a.tick()
 }
 
 func redo(a *App) tea.Cmd {
-	r, s, text := a.access.Able.Undo, a.session.ID, strings.TrimSpace(a.conv.Text(a.conv.Undone()))
+	r, s, texts := a.access.Able.Undo, a.session.ID, a.conv.UndonePrompts()
 	return func() tea.Msg {
-		return dialog.Done{Text: "redone", Err: r.Unrevert(a.access.Context(), s), Then: redone{s, text}}
+		return dialog.Done{Text: "redone", Err: r.Unrevert(a.access.Context(), s), Then: redone{s, texts}}
 	}
 }
 

@@ -437,6 +437,18 @@ func TestFirstRun(t *testing.T) {
 	o := Options{Engine: f, SavePrefs: func(p prefs.Prefs) error { saved = p; return nil }}
 	d := drive(t, o)
 	d.shows("what shall answer?", "Ollama", "answers at http://127.0.0.1:11434/v1 with 3 models", "connect a provider with a key", "offline guide")
+	// It is asked once; the next start leaves the keys alone and says what to do.
+	d.press("esc")
+	later := o
+	later.Prefs = saved
+	next := drive(t, later)
+	next.hides("what shall answer?")
+	next.shows("No model is connected", "/connect", "❯ ask anything")
+	next.press("f1")
+	next.shows("ctrl+p")
+	next.hides("❯ ask anything")
+
+	d = drive(t, o)
 	d.typed("guide")
 	d.press("enter")
 	d.shows("No model is connected", "❯ ask anything")

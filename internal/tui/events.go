@@ -155,6 +155,9 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 			took = a.opts.Now().Sub(a.since)
 		}
 		a.since = time.Time{}
+		if a.keyboard.armed == "interrupt" { // there is nothing left to stop
+			a.keyboard.disarm(a)
+		}
 		if took > 10*time.Second {
 			return tea.Batch(a.opts.loadBranch(), a.loadBudget(), a.attention("done"))
 		}

@@ -26,7 +26,7 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	if a.opts.Now().Sub(k.armedAt) > again {
 		armed = ""
 	}
-	k.armed = ""
+	k.disarm(a)
 	a.sheets.Give("")
 	if !k.leader.IsZero() {
 		late := a.opts.Now().Sub(k.leader) > a.opts.Leader
@@ -142,7 +142,20 @@ func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool)
 // screen says so.
 const again = 4 * time.Second
 
-func (k *keyboard) arm(what string, now time.Time) { k.armed, k.armedAt = what, now }
+// arm makes the next press of a key act, and says so for as long as that holds.
+func (k *keyboard) arm(a *App, what, text string) {
+	k.armed, k.armedAt = what, a.opts.Now()
+	a.notify(dialog.Info, text)
+	a.toast.armed = true
+}
+
+// disarm forgets a key that was to be pressed a second time, and what was said of it.
+func (k *keyboard) disarm(a *App) {
+	k.armed = ""
+	if a.toast.armed {
+		a.toast = toast{}
+	}
+}
 
 // exit leaves with an empty input, when the key is pressed twice.
 func (k *keyboard) exit(a *App, armed string) (tea.Cmd, bool) {
@@ -152,12 +165,11 @@ func (k *keyboard) exit(a *App, armed string) (tea.Cmd, bool) {
 	if armed == "exit" {
 		return tea.Quit, true
 	}
-	k.arm("exit", a.opts.Now())
 	text := "press it again to leave"
 	if a.busy() {
 		text = "press it again to leave and stop the turn"
 	}
-	a.notify(dialog.Info, text)
+	k.arm(a, "exit", text)
 	return a.tick(), true
 }
 
@@ -167,8 +179,7 @@ func (k *keyboard) interrupt(a *App, armed string) (tea.Cmd, bool) {
 		return nil, true
 	}
 	if armed != "interrupt" {
-		k.arm("interrupt", a.opts.Now())
-		a.notify(dialog.Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
+		k.arm(a, "interrupt", "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}
 	a.toast = toast{}

@@ -63,7 +63,7 @@ func reviewing(t *testing.T, o Options) (*driver, *reviewed) {
 
 // TestReview holds what a person can do who looks through a session's changes.
 func TestReview(t *testing.T) {
-	d, _ := reviewing(t, Options{})
+	d, r := reviewing(t, Options{})
 	d.press("ctrl+x", "v")
 	d.shows("── changes ─", "+3 −3 · 0 of 3 looked at", "▌ Make it louder", "☐ a b.txt", "new.txt  added", "▌ And what else?", "no changes", "▌ taken back by you")
 	d.press("down", "space")
@@ -83,7 +83,10 @@ func TestReview(t *testing.T) {
 	d.press("enter")
 	d.shows("hunk 2 of 2")
 
+	r.back.Changed = append(r.back.Changed, "/proj/new.txt", "/proj/old.txt")
+	r.back.Deleted, r.back.Created = []string{"/proj/new.txt"}, []string{"/proj/old.txt"}
 	d.press("x")
+	d.shows("● /proj/new.txt  would be deleted", "● /proj/old.txt  would be restored")
 	d.shows("take back hunk 2 of a b.txt", "nothing is done yet", "● /proj/a b.txt  would be changed", "⚠ /proj/x.txt  kept as it is: it was changed since", "❯ n  leave it")
 	d.press("y")
 	d.shows("── changes ─")
@@ -156,6 +159,13 @@ func TestReviewKeepsMarks(t *testing.T) {
 	d.shows("☑ a b.txt", "☐ new.txt", "1 of 3 looked at")
 
 	open().shows("☑ a b.txt", "☐ new.txt", "1 of 3 looked at")
+
+	d.press("esc")
+	looked := r.notes.Looked
+	r.notes.Looked = nil // another screen took the mark back
+	d.press("ctrl+x", "v")
+	d.shows("☐ a b.txt", "0 of 3 looked at")
+	r.notes.Looked = looked
 
 	kept := r.list[0].Files[0]
 	r.list[0].Files[0].After += "one line more\n"

@@ -26,6 +26,15 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 		t.Errorf("the input holds %q, want %q", got, want)
 	}
 
+	// Redoing takes out of the input what is a message again, and nothing else.
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	d.event(lathe.SessionUpdated{Session: lathe.Session{ID: "ses_1", Title: "A title", Agent: "build", Revert: &lathe.Revert{MessageID: "msg_3"}}})
+	d.shows("ctrl+x r redoes")
+	d.press("ctrl+x", "r")
+	if got, want := d.app.input.Value(), "half"; got != want {
+		t.Errorf("after redoing the input holds %q, want %q", got, want)
+	}
+
 	d = withHistory(t, Options{}, question(1, "go"), working)
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
 	d.press("esc", "esc")

@@ -248,6 +248,7 @@ type toast struct {
 	kind  dialog.Kind
 	text  string
 	until time.Time
+	armed bool // it says that a key acts when it is pressed again
 }
 
 // notify shows a toast. A less important one does not replace an error.
@@ -256,7 +257,7 @@ func (v *view) notify(kind dialog.Kind, text string) {
 	if kind == dialog.Failure {
 		last = 10 * time.Second
 	}
-	v.toast = toast{kind, styled.OneLine(text), v.opts.Now().Add(last)}
+	v.toast = toast{kind: kind, text: styled.OneLine(text), until: v.opts.Now().Add(last)}
 }
 
 func (t *toast) expire(now time.Time) {

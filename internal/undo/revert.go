@@ -25,6 +25,8 @@ type Input struct {
 type Result struct {
 	Session   lathe.Session
 	Files     []string // absolute paths of the changed files
+	Deleted   []string // those of Files that are gone; told by [Changes.TakeBack]
+	Created   []string // those of Files that were gone before; told by [Changes.TakeBack]
 	Conflicts []snapshot.Conflict
 	// Unrecorded says why changes made by the messages could not be undone:
 	// nothing was recorded for them. Empty if there are none.

@@ -221,8 +221,27 @@ func (t *taking) plan(files []api.ReviewedFile, out *Result) error {
 			continue
 		}
 		out.Files = append(out.Files, path)
+		if _, text := t.texts[f.File]; !text {
+			out.tell(path, f.Status)
+		}
 	}
 	return nil
+}
+
+// tell notes what taking a file back as a whole makes of it besides changing it.
+func (r *Result) tell(path, status string) {
+	switch status {
+	case "added":
+		r.Deleted = append(r.Deleted, path)
+	case "deleted":
+		r.Created = append(r.Created, path)
+	}
+}
+
+// settle forgets what was planned for files that were kept after all.
+func (r *Result) settle() {
+	kept := func(path string) bool { return !slices.Contains(r.Files, path) }
+	r.Deleted, r.Created = slices.DeleteFunc(r.Deleted, kept), slices.DeleteFunc(r.Created, kept)
 }
 
 // carryOut changes the files and records that as the session's own change.
@@ -248,6 +267,7 @@ func (t *taking) carryOut(ctx context.Context, segments []segment, out *Result) 
 		out.Files = append(out.Files, path)
 	}
 	slices.Sort(out.Files)
+	out.settle()
 	if len(out.Files) == 0 {
 		return err
 	}

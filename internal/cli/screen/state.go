@@ -40,6 +40,7 @@ type otherStateFile struct {
 	NoTips bool   `json:"tips_hidden,omitempty"`
 	Times  bool   `json:"timestamps,omitempty"`
 	Guided bool   `json:"guide_chosen,omitempty"`
+	Offer  bool   `json:"setup_offered,omitempty"`
 
 	Sidebar   string `json:"sidebar,omitempty"` // "hide"; otherwise it is shown if there is room
 	Scrollbar bool   `json:"scrollbar_visible,omitempty"`
@@ -58,7 +59,7 @@ func loadPrefs(dir string) prefs.Prefs {
 	readState(filepath.Join(dir, "screen.json"), &o) // where the theme was kept before
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
-	p := prefs.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
+	p := prefs.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided, Offered: o.Offer,
 		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names, Vim: o.Vim, Ignored: o.Ignored, Left: o.Left}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
@@ -109,12 +110,12 @@ func savePrefs(dir string, p prefs.Prefs) error {
 	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
 		return err
 	}
-	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names, Vim: p.Vim, Ignored: p.Ignored, Left: p.Left}
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Offer: p.Offered, Scrollbar: p.Scrollbar, Names: p.Names, Vim: p.Vim, Ignored: p.Ignored, Left: p.Left}
 	if p.NoSidebar {
 		o.Sidebar = "hide"
 	}
 	return mergeState(filepath.Join(dir, otherState), o, []string{
-		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible", "vim_mode", "programs_ignored", "sessions_left"})
+		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "setup_offered", "sidebar", "scrollbar_visible", "username_visible", "vim_mode", "programs_ignored", "sessions_left"})
 }
 
 // mergeState sets the keys of a value in a file. Of the keys in ours, those

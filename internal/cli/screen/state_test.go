@@ -20,7 +20,7 @@ func TestPrefs(t *testing.T) {
 	want := prefs.Prefs{
 		Recent:   []lathe.ModelRef{{Provider: "acme", Model: "org/big:1"}},
 		Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "b", Model: "c"}},
-		Variant:  map[string]string{"acme/org/big:1": "high"}, Theme: "nord", Mode: "light", NoTips: true, Times: true, Guided: true,
+		Variant:  map[string]string{"acme/org/big:1": "high"}, Theme: "nord", Mode: "light", NoTips: true, Times: true, Guided: true, Offered: true,
 		NoSidebar: true, Scrollbar: true, Names: true,
 	}
 	if err := savePrefs(dir, want); err != nil {

@@ -194,6 +194,18 @@ func (c *Conversation) Prompts() (out []string) {
 	return out
 }
 
+// UndonePrompts returns what the person wrote in the messages that are undone, oldest first.
+func (c *Conversation) UndonePrompts() (out []string) {
+	for _, e := range c.entries {
+		if _, ok := e.m.Info.(*lathe.User); ok && c.Hides(e.m) {
+			if text := strings.TrimSpace(e.text()); text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
 // Load puts messages, oldest first, before those that are there.
 func (c *Conversation) Load(list []lathe.Message, more bool) {
 	for _, m := range list {

@@ -68,7 +68,7 @@ func (c *Choice) modelItems() []dialog.Item {
 			Right: modelFacts(m), Current: plain(m.Ref()) == now,
 		}
 		if c.favorite(m.Ref()) {
-			it.Title += " " + c.host.Look().Glyph("★", "+")
+			it.Title = c.host.Look().Say.Word(it.Title) + " " + c.host.Look().Glyph("★", "+")
 		}
 		out = append(out, it)
 	}

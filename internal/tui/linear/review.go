@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"slices"
 	"strings"
 
 	"lathe/internal/api"
@@ -70,18 +71,27 @@ func (t *talk) look(p api.Reviewed, f api.ReviewedFile) {
 	t.menu.offer(list)
 }
 
+// becomes says what taking back makes of a file.
+func becomes(out api.Reverted, path string, dry bool) string {
+	switch {
+	case !dry:
+		return "Taken back: %s"
+	case slices.Contains(out.Deleted, path):
+		return "This would be deleted: %s"
+	case slices.Contains(out.Created, path):
+		return "This would be restored: %s"
+	}
+	return "This would be changed: %s"
+}
+
 // takeBack says what taking a change back would do and asks, or does it.
 func (t *talk) takeBack(p api.Reviewed, f api.ReviewedFile, dry bool) {
 	out, err := t.Engine.Can().Review.TakeBack(t.ctx, t.session.ID, api.TakeBack{Message: p.Message, File: f.File, DryRun: dry})
 	if t.fail(err) {
 		return
 	}
-	said := "Taken back: %s"
-	if dry {
-		said = "This would be changed: %s"
-	}
 	for _, path := range out.Changed {
-		t.say(said, printable.Line(path))
+		t.say(becomes(out, path, dry), printable.Line(path))
 	}
 	for _, k := range out.Kept {
 		t.say("Kept as it is: %s, %s", printable.Line(k.Path), t.in(printable.Line(k.Reason)))

@@ -22,6 +22,7 @@ type Prefs struct {
 	NoTips   bool
 	Times    bool
 	Guided   bool // the person chose to continue with the offline guide
+	Offered  bool // what could answer was offered at a start; it is offered once
 
 	NoSidebar bool
 	Scrollbar bool

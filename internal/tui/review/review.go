@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,18 +62,33 @@ func (r *Room) load(o *overview, then tea.Msg) tea.Cmd {
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		var notes api.Notes
-		if can := r.access.Able.Notes; can != nil {
-			notes, _ = can.Notes(ctx, o.session) // without them nothing counts as looked at
-		}
+		marked := r.marked(ctx, o.session)
 		return dialog.Here(func() tea.Msg {
-			for _, name := range notes.Looked {
-				r.looked[name] = true
+			if marked != nil {
+				r.looked = marked
 			}
 			o.take(list)
 			return then
 		})
 	})
+}
+
+// marked reads what was looked at; nil if that cannot be read. It replaces what this screen
+// knows, because another one may have taken marks back.
+func (r *Room) marked(ctx context.Context, session lathe.SessionID) map[string]bool {
+	can := r.access.Able.Notes
+	if can == nil {
+		return nil
+	}
+	notes, err := can.Notes(ctx, session)
+	if err != nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, name := range notes.Looked {
+		out[name] = true
+	}
+	return out
 }
 
 // look marks changes as looked at, or not, and keeps that with the session.
@@ -158,7 +174,14 @@ func outcome(out api.Reverted, done string) func(l look.Look) []styled.Line {
 	return func(l look.Look) []styled.Line {
 		var lines []styled.Line
 		for _, f := range out.Changed {
-			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + l.T(done), Style: l.FG(theme.Muted)}})
+			word := done
+			switch {
+			case slices.Contains(out.Deleted, f):
+				word = "would be deleted"
+			case slices.Contains(out.Created, f):
+				word = "would be restored"
+			}
+			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + l.T(word), Style: l.FG(theme.Muted)}})
 		}
 		for _, k := range out.Kept {
 			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(k.Path), Style: l.FG(theme.Warning)}, {Text: l.T("  kept as it is: " + styled.OneLine(k.Reason)), Style: l.FG(theme.Muted)}}

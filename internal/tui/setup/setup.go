@@ -70,10 +70,17 @@ func (r *Room) look(found func(api.Found) tea.Msg, failed func(error) tea.Msg) t
 }
 
 // Take takes what was found at the start, and reports whether to offer it: if only
-// the offline guide can answer and the person did not choose it.
+// the offline guide can answer, the person did not choose it and was not asked at an
+// earlier start. The welcome says how to connect a provider in any case.
 func (r *Room) Take(f api.Found) (offer bool) {
 	r.found = f
-	return r.choice.Guided() && !r.book.Guided
+	return r.choice.Guided() && !r.book.Guided && !r.book.Offered
+}
+
+// OfferOnce offers what can answer at a start, and remembers that.
+func (r *Room) OfferOnce(f api.Found) tea.Msg {
+	r.book.Offered = true
+	return dialog.All{r.Offer(f), r.book.Save()}
 }
 
 // Offer offers what can answer.
