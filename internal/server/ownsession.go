@@ -100,7 +100,7 @@ const toldConflicts = 20
 
 func encodeReverted(out undo.Result) ownReverted {
 	r := ownReverted{wire.EncodeSession(out.Session), reverted(out.Files, out.Conflicts)}
-	r.Unrecorded = out.Unrecorded
+	r.Unrecorded, r.Deleted, r.Created = out.Unrecorded, out.Deleted, out.Created
 	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
 		name, err := filepath.Rel(out.Session.Directory, c.Path)
 		if err != nil {

@@ -3,6 +3,7 @@ package session_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,7 +95,11 @@ func TestReview(t *testing.T) {
 	if out, err = take(api.TakeBack{Message: list[0].Message}); err != nil || now() != strings.Replace(text, "b\n", "second\n", 1) {
 		t.Errorf("the first prompt: %+v, %v\n%s", out, err, now())
 	}
-	if out, err = take(api.TakeBack{Message: second, File: "new.txt"}); err != nil || exists(filepath.Join(p.dir, "new.txt")) {
+	gone := []string{filepath.Join(p.dir, "new.txt")}
+	if out, err = take(api.TakeBack{Message: second, File: "new.txt", DryRun: true}); err != nil || !exists(gone[0]) || !slices.Equal(out.Deleted, gone) {
+		t.Errorf("a dry run on an added file: %+v, %v", out, err)
+	}
+	if out, err = take(api.TakeBack{Message: second, File: "new.txt"}); err != nil || !slices.Equal(out.Deleted, gone) || exists(filepath.Join(p.dir, "new.txt")) {
 		t.Errorf("an added file: %+v, %v", out, err)
 	}
 	if diff := cmp.Diff([]string{

@@ -193,21 +193,20 @@ func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Par
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: max(limits.Bytes(), shellPreview), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)
-	var shown time.Time
+	output := &shellOutput{spool: spool, now: c.r.s.opts.Now, show: func(text string) {
+		state, live := running, call
+		state.Title, state.Metadata = command, map[string]any{"output": text, "description": ""}
+		live.State = &state
+		told := p
+		told.Body = &live
+		c.r.rec.Progress(told)
+	}}
 	exit, err := c.r.inst.Shell.Runner.Run(ctx, shell.Command{
 		Script: command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
 		Env: c.r.inst.EnvFor(ctx, p.SessionID, "", c.r.inst.Root.Dir), Kind: shell.KindTerminal,
-		Output: func(chunk []byte) {
-			_, _ = spool.Write(chunk)
-			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {
-				shown = now
-				state, live := running, call
-				state.Title, state.Metadata = command, map[string]any{"output": shellShown(spool), "description": ""}
-				live.State, p.Body = &state, &live
-				c.r.rec.Progress(p)
-			}
-		},
+		Output: output.Write,
 	})
+	output.Close()
 	if ctx.Err() != nil {
 		exit.Aborted = true // perhaps before it began
 	} else if err != nil {
