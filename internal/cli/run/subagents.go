@@ -12,7 +12,7 @@ import (
 type beside struct {
 	told   int             // how many it was said to wait for
 	newest lathe.MessageID // the newest message that the session was sent
-	seen   lathe.MessageID // the newest of its messages that was told of
+	seen   lathe.MessageID // the newest of its messages that was told of whole
 	cut    bool            // the run was stopped while it waited
 	used   bool            // a subagent was, or may have been, called
 }
@@ -21,6 +21,15 @@ func (b *beside) saw(p lathe.Part) {
 	if call, ok := p.Body.(*lathe.ToolCall); ok && call.Tool == "task" {
 		b.used = true
 	}
+}
+
+// read takes a message of the session that was told of. An answer counts when it is
+// complete: what belongs to it is told of before that.
+func (b *beside) read(m lathe.Message) {
+	if answer, ok := m.Info.(*lathe.Assistant); ok && answer.Completed.IsZero() && answer.Error == nil {
+		return
+	}
+	b.seen = max(b.seen, m.ID)
 }
 
 // asksForUs reports whether an event is an ask of a subagent that works for the run in a
@@ -69,7 +78,7 @@ func (v *view) awaitsHelpers(ctx context.Context) bool {
 	return n > 0 || tree.State == "working" || v.hasMore(ctx)
 }
 
-// hasMore reports whether the session has a message that was not told of yet: a report
+// hasMore reports whether the session has a message that was not told of whole yet: a report
 // may begin a turn, and that turn may end, before the events of it are read here.
 func (v *view) hasMore(ctx context.Context) bool {
 	newest, err := v.c.History(context.WithoutCancel(ctx), v.root.ID, 0, 1)

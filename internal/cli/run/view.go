@@ -150,7 +150,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	case lathe.MessageUpdated:
 		v.begun = v.begun || ev.Message.ID == v.sent
 		if ev.Message.SessionID == v.root.ID {
-			v.beside.seen = max(v.beside.seen, ev.Message.ID)
+			v.beside.read(ev.Message)
 		}
 		if _, asked := ev.Message.Info.(*lathe.User); asked && v.begun && ev.Message.SessionID == v.root.ID {
 			v.beside.newest = ev.Message.ID
@@ -195,7 +195,7 @@ func (v *view) catchUp(ctx context.Context) (done bool) {
 	}
 	ours := false
 	for _, m := range messages {
-		v.beside.seen = max(v.beside.seen, m.ID)
+		v.beside.read(m)
 		if ours = ours || m.ID == v.sent; ours {
 			v.out.Again(m, v.root.ID, v.env.Now())
 		}
