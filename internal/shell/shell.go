@@ -368,6 +368,8 @@ type launch struct {
 func (p *process) launch(l launch) (err error) {
 	p.mark = mark{instance: p.r.instance, call: l.call}
 	p.free = l.pipes.live && p.r.supervised()
+	known := p.r.starting.begin()
+	defer known()
 	confined, err := p.confined(l)
 	if err == nil && !confined {
 		attr := &os.ProcAttr{Dir: l.dir, Env: p.mark.env(l.env), Files: l.files, Sys: sysAttr()}

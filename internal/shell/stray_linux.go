@@ -32,6 +32,7 @@ func (t *tree) stray(pid int, st stat) bool {
 // ones, or that somebody else collected a child at this moment.
 func (t *tree) strays(m mark) (out []int, stirred bool) {
 	held := false
+	begun, settled := t.starting.at()
 	for _, pid := range t.adopted() {
 		st, ok := readStat(pid)
 		switch {
@@ -40,7 +41,9 @@ func (t *tree) strays(m mark) (out []int, stirred bool) {
 		case !t.stray(pid, st):
 		case st.dead:
 			stirred = stirred || !t.ofAnother(pid, m)
-			collect(pid)
+			if now, _ := t.starting.at(); settled && now == begun { // else it may be a leader
+				collect(pid)
+			}
 		case unix.Kill(pid, 0) != nil:
 			held = true // another user's: it cannot be ended, but stays refused by the server
 		case !t.ofAnother(pid, m):

@@ -15,6 +15,7 @@ type tree struct {
 	ownLimit bool // lathe has the limit that tells its own programs from commands'
 	calls    atomic.Uint64
 	spawning sync.Mutex // held while a shell is started
+	starting starting
 
 	mu      sync.Mutex
 	running map[uint64]int // the shells of the calls that run; 0 where one is being started
