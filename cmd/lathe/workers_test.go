@@ -188,6 +188,19 @@ func TestSteeringPromptOutlivesTheWorker(t *testing.T) {
 	accepted(t, model)
 }
 
+// loseSessions takes its sessions from who has them, as another server does that takes it for dead.
+func loseSessions(t *testing.T, store string) {
+	t.Helper()
+	database, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close(t.Context())
+	if _, err := database.Exec(t.Context(), "DELETE FROM lease"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A worker that was taken for dead while its turn waited for a person ends that turn when it
 // is back, and the session goes on.
 func TestTurnOfALostSessionEnds(t *testing.T) {
@@ -204,14 +217,7 @@ func TestTurnOfALostSessionEnds(t *testing.T) {
 	heard := front.listen()
 	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go"))
 	hears(t, heard, `"permission.asked"`)
-	database, err := pgx.Connect(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer database.Close(t.Context())
-	if _, err := database.Exec(t.Context(), "DELETE FROM lease"); err != nil { // as another server does that takes it over
-		t.Fatal(err)
-	}
+	loseSessions(t, store)
 	front.call("POST", "/session/"+id+"/prompt_async", promptBody("go on"))
 	hears(t, heard, "gone on without it")
 	hears(t, heard, `"session.status"`, id, `"idle"`)
@@ -242,14 +248,7 @@ func TestWhatSteeredALostTurnIsAnswered(t *testing.T) {
 	hears(t, heard, `"permission.asked"`)
 	front.call("POST", "/session/"+id+"/prompt_async", promptBody("and this"))
 	hears(t, heard, `"message.part.updated"`, "and this") // it is stored, and steers the turn
-	database, err := pgx.Connect(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer database.Close(t.Context())
-	if _, err := database.Exec(t.Context(), "DELETE FROM lease"); err != nil { // as another server does that takes it over
-		t.Fatal(err)
-	}
+	loseSessions(t, store)
 	hears(t, heard, "answered after all")
 	hears(t, heard, `"session.status"`, id, `"idle"`)
 	waitFor(t, func() bool { return !strings.Contains(string(front.call("GET", "/lathe/workers", "")), id) })
