@@ -51,6 +51,8 @@ type Store struct {
 	AuditUpkeep AuditUpkeep
 	// Keys are what people have for providers; nil in a store of one machine.
 	Keys ProviderKeys
+	// Logins are those of web pages; nil in a store of one machine.
+	Logins Logins
 }
 
 // Writer changes what is stored.

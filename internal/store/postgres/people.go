@@ -36,6 +36,9 @@ func (p people) RemovePerson(ctx context.Context, name string) error {
 			_, err = tx.exec(`UPDATE token SET revoked = clock_timestamp() WHERE person = $1 AND revoked IS NULL`, clean(name))
 		}
 		if err == nil {
+			_, err = tx.exec(`UPDATE login SET ended = clock_timestamp() WHERE person = $1 AND ended IS NULL`, clean(name))
+		}
+		if err == nil {
 			_, err = tx.exec(`DELETE FROM claim WHERE person = $1`, clean(name))
 		}
 		return err

@@ -154,6 +154,6 @@ func (d *DB) Store() *store.Store {
 		SessionReader: sessions{c}, MessageReader: messages{c}, ProjectReader: projects{c}, Writer: writer{c}, Streams: streams{c},
 		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
 		Journal: follower{c}, Mail: mail{c}, Queue: queue{c}, Crew: crew{c},
-		People: people{c}, Belongings: belongings{c}, Audit: audit{c}, AuditUpkeep: audit{c}, Keys: providerKeys{c},
+		People: people{c}, Belongings: belongings{c}, Audit: audit{c}, AuditUpkeep: audit{c}, Keys: providerKeys{c}, Logins: logins{c},
 	}
 }
