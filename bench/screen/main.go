@@ -155,7 +155,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	tokens, every, stall := m.tokens, m.every, m.stall
 	m.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")
-	if !strings.Contains(body.String(), `"tools"`) { // a title
+	title := !strings.Contains(body.String(), `"tools"`)
+	if title {
 		tokens, stall = 1, false
 	}
 	out := http.NewResponseController(w)
@@ -166,7 +167,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next := time.Now()
 	for i := range tokens {
 		word := "word "
-		if i%120 == 119 {
+		switch {
+		case title: // the measuring waits for the first "word" of the answer
+			word = "Named"
+		case i%120 == 119:
 			word = "end.\n\n"
 		}
 		send(word)
