@@ -54,7 +54,9 @@ func Facts(a lathe.Ask) []Fact {
 		}
 	}
 	add(Purpose, "", text("description"))
-	add(Subject, "tool", text("tool"))
+	if text("command") == "" { // a command speaks for itself
+		add(Subject, "tool", text("tool"))
+	}
 	add(Subject, "MCP server", text("server"))
 	add(Subject, "which claims of it", text("hints"))
 	if cmd := text("command"); cmd != "" {

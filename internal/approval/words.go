@@ -24,7 +24,22 @@ var phrases = map[string]phrase{
 	"skill":              {"loading the skill %s", "", `loading skills like "%s"`},
 	"budget":             {"going on beyond the budget for %s", "", `going on beyond the budget for "%s"`},
 	"hook":               {"going on with %s, which a hook wants you to see", "", `going on with tools like "%s", which a hook wants you to see`},
+	"network":            {"connecting to %s", "", `connecting to hosts like "%s"`},
 	"doom_loop":          {"going on when %s repeats itself", "", `going on when tools like "%s" repeat themselves`},
+}
+
+// Name says what an ask is for, as its heading: the permission as rules name it, or words
+// where that name says nothing to a person.
+func Name(permission string) string {
+	switch permission {
+	case "external_directory":
+		return "outside the project"
+	case "doom_loop":
+		return "the same call again"
+	case "mcp_sampling":
+		return "an answer for an MCP server"
+	}
+	return permission
 }
 
 // Words says in plain words what a pattern of a permission allows.

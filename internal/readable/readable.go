@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/internal/ledger"
+	"lathe/internal/permission"
 )
 
 // Output returns the result of a tool without the tags around it. Text that only
@@ -19,6 +20,12 @@ func Output(text string) string {
 	}
 	if text, notes, ok := strings.Cut(text, "<bash_metadata>\n"); ok && strings.HasSuffix(notes, "\n</bash_metadata>") {
 		return text + strings.TrimSuffix(notes, "\n</bash_metadata>")
+	}
+	if words, ok := permission.Feedback(text); ok {
+		return "refused: " + words
+	}
+	if text == (*permission.Rejected)(nil).Error() {
+		return "refused"
 	}
 	return denied(text)
 }
@@ -31,10 +38,19 @@ func body(rest, whole string) string {
 			continue
 		}
 		if i := strings.LastIndex(inner, "\n</"+tag+">"); i >= 0 {
-			return strings.TrimRight(inner[:i], "\n")
+			return strings.TrimRight(withoutEnd(inner[:i]), "\n")
 		}
 	}
 	return whole
+}
+
+// withoutEnd leaves out the last line of a file that was read to its end: that there is no
+// more of it is for the model.
+func withoutEnd(text string) string {
+	if i := strings.LastIndex(text, "\n(End of file - total "); i >= 0 && !strings.Contains(text[i+1:], "\n") {
+		return text[:i]
+	}
+	return text
 }
 
 // deniedText is what earlier versions told the model of a denial, before the rules as

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,37 @@ func TestBatchOfLooks(t *testing.T) {
 	}
 	d = withHistory(t, Options{}, question(1, "go"), reply(2, many...))
 	d.shows(" ● read 10×: internal/alpha.go, internal/beta.go, ", "…")
+}
+
+// TestUnfoldedWhereItWasClicked holds that what a click unfolds or folds begins on the line
+// that was clicked, however long it gets and wherever the conversation is scrolled to.
+func TestUnfoldedWhereItWasClicked(t *testing.T) {
+	read := func(name string) *lathe.ToolCall {
+		return done("read", 0, map[string]any{"filePath": name}, lines(1, 40, 40), "<content>\n"+strings.Repeat("1: text\n", 40)+"</content>")
+	}
+	list := []lathe.Message{question(1, "go"), reply(2, read("a.go"), read("b.go"), &lathe.Text{Text: strings.Repeat("A paragraph.\n\n", 4)})}
+	for _, scrolled := range []bool{false, true} {
+		more := list
+		if scrolled {
+			more = append(more[:2:2], question(3, "and"), reply(4, &lathe.Text{Text: strings.Repeat("More.\n\n", 30)}))
+		}
+		d := withHistory(t, Options{Mouse: true}, more...)
+		if scrolled {
+			d.app.conv.Scroll(-1000)
+		}
+		row := func() int {
+			return slices.IndexFunc(d.lines(), func(l string) bool { return strings.Contains(l, "● read a.go") })
+		}
+		was := row()
+		d.click(20, was)
+		if got := row(); got != was {
+			t.Errorf("scrolled %v: line %d is on line %d once it is unfolded", scrolled, was, got)
+		}
+		d.click(20, was)
+		if got := row(); got != was {
+			t.Errorf("scrolled %v: line %d is on line %d once it is folded again", scrolled, was, got)
+		}
+	}
 }
 
 // TestPasteStaysAChip holds that a long paste is a chip in what was sent, too, and that a

@@ -12,7 +12,7 @@ import (
 // Ask shows everything a permission ask is about, to the last line.
 func (o *Output) Ask(a lathe.Ask) {
 	st := o.Style
-	o.ErrLine(st.Yellow(o.say("permission")+" ") + st.Bold(console.OneLine(a.Permission, 100)))
+	o.ErrLine(st.Yellow(o.say("permission")+" ") + st.Bold(console.OneLine(o.say(approval.Name(a.Permission)), 100)))
 	for _, f := range approval.Facts(a) {
 		label := o.say(f.Label)
 		if label != "" {

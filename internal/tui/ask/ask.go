@@ -208,7 +208,7 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	if s.grant != nil {
 		return s.grant.draw(l, height)
 	}
-	title := "permission: " + styled.OneLine(s.Ask.Permission)
+	title := "permission: " + styled.OneLine(l.T(approval.Name(s.Ask.Permission)))
 	if s.Other {
 		title += " (another session, such as a subagent's)"
 	}

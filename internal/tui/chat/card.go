@@ -91,7 +91,7 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 	out := []styled.Line{l.cardHead(c)}
 	switch {
 	case c.failed:
-		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.FG(theme.Error))...)
+		out = append(out, l.tail(l.T(c.output), previewLines, styled.Wrap, l.FG(theme.Error))...)
 	case c.diff() != "":
 		out = append(out, l.limit(change.Draw(l.Look, c.diff(), l.Width-6), diffLines)...)
 	case c.shell():

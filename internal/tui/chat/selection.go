@@ -136,11 +136,31 @@ func (s *Selection) openAt(conv *Conversation, at point) tea.Msg {
 			return m
 		}
 	}
+	conv.turn(at.place, pieces)
+	return nil
+}
+
+// turn folds or unfolds pieces that share a line on screen, whose first line stays where it
+// is: the person looks there.
+func (c *Conversation) turn(at place, pieces []*piece) {
+	_, shown := c.screen()
+	row := slices.Index(shown, at)
+	line := func() int {
+		drawn := len(c.pen().draw(at.e))
+		for _, s := range at.e.where {
+			if slices.Contains(s.pieces, pieces[0]) {
+				return max(0, s.from-len(at.e.lines)+drawn)
+			}
+		}
+		return at.line
+	}
+	row = max(0, row-(at.line-line()))
 	for _, p := range pieces {
 		p.turned, p.fresh = !p.turned, pen{}
 	}
 	at.e.fresh = pen{}
-	return nil
+	c.bottom.e, c.bottom.lines = at.e, line()+1
+	c.move(c.height - 1 - row)
 }
 
 // openPiece opens what a piece leads to; false means that it folds or unfolds.

@@ -13,7 +13,7 @@ import (
 // ask prints everything a permission ask is about, and its answers.
 func (t *talk) ask(a lathe.Ask) {
 	t.menu.asking = a.ID
-	t.say("Permission needed: %s.", a.Permission)
+	t.say("Permission needed: %s.", t.in(approval.Name(a.Permission)))
 	if a.SessionID != t.session.ID {
 		t.say("Another session, such as a subagent's, asks.")
 	}
