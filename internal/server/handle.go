@@ -66,12 +66,13 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // admit lets a request through the gate to its route.
 func (s *Server) admit(w *answer, r *http.Request) {
-	if !s.gate.Admit(w, r) {
+	who, ok := s.gate.Admit(w, r)
+	if !ok {
 		return
 	}
 	if s.rights != nil {
 		var err error
-		if r, err = s.rights.admit(r); err != nil {
+		if r, err = s.rights.admit(r, who); err != nil {
 			s.fail(w, r, err)
 			return
 		}

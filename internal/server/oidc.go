@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -50,39 +49,40 @@ type sight struct {
 const loginLife = 12 * time.Hour
 
 // issued is what the gate asks about tokens that lathe has not made.
-func (a *sights) issued(ctx context.Context, token string) (hash []byte, ok bool) {
+func (a *sights) issued(ctx context.Context, token string) (hash []byte, err error) {
 	if !oidc.IsToken(token) {
-		return nil, false
+		return nil, store.ErrNotFound
 	}
 	hash = people.Hash(token)
 	if _, seen := a.of(hash); !seen {
 		p, err := a.o.Issuer.Verify(ctx, token)
 		if err == nil {
-			err = a.note(ctx, hash, p, p.Expires)
+			err = a.known(ctx, p)
 		}
 		if err != nil {
 			a.s.opts.Log.Warn("a token of the issuer is not taken", "err", err)
-			return nil, false
+			return nil, err
 		}
+		a.note(hash, sight{p.Name, p.Role, p.Expires})
 	}
-	return hash, a.s.rights.valid(ctx, hash)
+	_, err = a.s.rights.grant(ctx, hash)
+	return hash, err
 }
 
-// note believes from now on that a token names a person, who is added if that is configured.
-func (a *sights) note(ctx context.Context, hash []byte, p oidc.Person, until time.Time) error {
-	if err := a.known(ctx, p); err != nil {
-		return err
-	}
+// mostSights is how many tokens are remembered.
+const mostSights = 10_000
+
+// note believes from now on that a token names a person.
+func (a *sights) note(hash []byte, in sight) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.by) >= mostGrants {
+	if len(a.by) >= mostSights {
 		a.by = map[string]sight{}
 	}
-	a.by[hex.EncodeToString(hash)] = sight{p.Name, p.Role, until}
-	return nil
+	a.by[hex.EncodeToString(hash)] = in
 }
 
-// known makes sure that a person is in the store.
+// known makes sure that a person is in the store, who is added if that is configured.
 func (a *sights) known(ctx context.Context, p oidc.Person) error {
 	st := a.s.opts.Store
 	_, err := st.People.Person(ctx, p.Name)
@@ -210,12 +210,17 @@ func (c oidcLogin) end() (any, error) {
 		}
 	}
 	c.keep("", -time.Second)
-	hash, err := c.finish(login)
+	p, err := c.finish(login)
+	if err == nil {
+		err = c.s.rights.sights.known(c.ctx(), p)
+	}
+	if err == nil {
+		err = c.enter(store.Login{Person: p.Name, Role: p.Role}, loginLife, c.tls())
+	}
 	if err != nil {
 		c.s.opts.Log.Warn("a login through the issuer failed", "err", err)
 		return nil, lathe.Errorf(lathe.CodeAuth, "try again at "+loginOIDC+", or ask an owner", "the login through the issuer failed: %v", err)
 	}
-	c.s.gate.Enter(c.w, c.r, hash, c.tls())
 	h := c.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -225,17 +230,12 @@ func (c oidcLogin) end() (any, error) {
 	return done{}, nil
 }
 
-// finish returns the hash by which the login is known from now on. It is no token's, so that
-// the issuer's own ends when it says.
-func (c oidcLogin) finish(login oidc.Login) (hash []byte, err error) {
+// finish returns whom the issuer names at the end of a login.
+func (c oidcLogin) finish(login oidc.Login) (oidc.Person, error) {
 	q := c.r.URL.Query()
 	if why := q.Get("error"); why != "" {
-		return nil, errors.New("the issuer says " + clip(why, 60))
+		return oidc.Person{}, errors.New("the issuer says " + clip(why, 60))
 	}
 	p, _, err := c.s.opts.OIDC.Issuer.Finish(c.ctx(), c.redirect(), login, q.Get("state"), q.Get("code"))
-	if err != nil {
-		return nil, err
-	}
-	hash = people.Hash(rand.Text())
-	return hash, c.s.rights.sights.note(c.ctx(), hash, p, c.s.opts.Now().Add(loginLife))
+	return p, err
 }

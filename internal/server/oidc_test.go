@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/oidc"
+	"lathe/internal/server/gate"
 	"lathe/internal/store"
 )
 
@@ -160,7 +161,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	c.gone["ann"] = true
 	c.mu.Unlock()
 	mu.Lock()
-	now = now.Add(grantFresh)
+	now = now.Add(gate.Fresh)
 	mu.Unlock()
 	if status := r.ask("GET", at, ann, false); status != 401 {
 		t.Errorf("one who was removed: %d", status)

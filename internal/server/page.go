@@ -139,20 +139,31 @@ func (c page) logIn() (any, error) {
 	if in.User == "" {
 		in.User = c.s.opts.User
 	}
-	switch c.s.gate.LogIn(c.w, c.r, in.User, in.Password) {
-	case http.StatusOK:
+	status, token, err := c.s.gate.LogIn(c.r, in.User, in.Password)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusOK:
+		if err := c.enterWith(token); err != nil {
+			return nil, err
+		}
 		return loginState{Asked: true, In: true, User: in.User}, nil
-	case http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests:
 		c.w.Header().Set("Retry-After", "1")
-		c.w.WriteHeader(http.StatusTooManyRequests)
-	default:
-		c.w.WriteHeader(http.StatusUnauthorized)
 	}
+	c.w.WriteHeader(status)
 	return done{}, nil
 }
 
 func (c page) logOut() (any, error) {
-	c.s.gate.LogOut(c.w, c.r)
+	if l, err := c.s.gate.Login(c.r); err == nil {
+		if err := c.recordLogin("DELETE /lathe/login", l); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.s.gate.LogOut(c.w, c.r); err != nil {
+		return nil, err
+	}
 	return true, nil
 }
 

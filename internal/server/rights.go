@@ -1,18 +1,18 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"lathe"
 	"lathe/internal/people"
+	"lathe/internal/server/gate"
 	"lathe/internal/store"
 	"lathe/internal/workspace"
 )
@@ -42,50 +42,16 @@ var needs = sync.OnceValue(func() map[string]need {
 // records who changes something.
 type rights struct {
 	s      *Server
-	sights *sights // nil: no issuer names people
-
-	mu    sync.Mutex
-	known map[string]bearing // by hash
+	sights *sights                   // nil: no issuer names people
+	known  gate.Beliefs[store.Grant] // by the hash of a token, or by the ID of a login
 }
-
-// bearing is what was last found out about a token.
-type bearing struct {
-	grant store.Grant
-	at    time.Time
-}
-
-const (
-	// grantFresh is how long a revoked token may still be taken for a valid one.
-	grantFresh = 5 * time.Second
-	// grantStale is how long valid ones are while the database cannot be reached.
-	grantStale = 10 * time.Minute
-	mostGrants = 10_000
-)
 
 // grant returns what a token lets its bearer do.
 func (a *rights) grant(ctx context.Context, hash []byte) (store.Grant, error) {
-	name, now := hex.EncodeToString(hash), a.s.opts.Now()
-	a.mu.Lock()
-	k, ok := a.known[name]
-	a.mu.Unlock()
-	if ok && now.Sub(k.at) < grantFresh && !a.sights.over(hash) {
-		return k.grant, nil
+	if a.sights.over(hash) {
+		a.known.Forget(hash)
 	}
-	g, err := a.ask(ctx, hash)
-	if errors.Is(err, store.ErrAway) && ok && now.Sub(k.at) < grantStale {
-		return k.grant, nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err != nil {
-		delete(a.known, name)
-		return g, err
-	}
-	if a.known == nil || len(a.known) >= mostGrants {
-		a.known = map[string]bearing{}
-	}
-	a.known[name] = bearing{g, now}
-	return g, nil
+	return a.known.Of(hash, func() (store.Grant, error) { return a.ask(ctx, hash) })
 }
 
 // ask finds out what a token lets its bearer do.
@@ -96,10 +62,43 @@ func (a *rights) ask(ctx context.Context, hash []byte) (store.Grant, error) {
 	return a.s.opts.Store.People.Grant(ctx, hash)
 }
 
-// valid is what the gate asks.
-func (a *rights) valid(ctx context.Context, hash []byte) bool {
-	_, err := a.grant(ctx, hash)
-	return err == nil
+// person returns what a page may do that came in through an issuer: what the issuer said of
+// the person then, else what the person may. One who was removed, and somebody else who was added by the same name,
+// have no part in it.
+func (a *rights) person(ctx context.Context, l store.Login) (store.Grant, error) {
+	return a.known.Of([]byte(l.ID), func() (store.Grant, error) {
+		p, err := a.s.opts.Store.People.Person(ctx, l.Person)
+		if err == nil && p.Created.After(l.Created) {
+			err = store.ErrNotFound
+		}
+		p.Role = cmp.Or(l.Role, p.Role)
+		return store.Grant{Person: p, Token: "oidc"}, err
+	})
+}
+
+// admission adds what the gate asks about tokens and people.
+func (a *rights) admission(o *gate.Options) {
+	o.Known = func(ctx context.Context, hash []byte) error {
+		_, err := a.grant(ctx, hash)
+		return err
+	}
+	o.Person = func(ctx context.Context, l store.Login) error {
+		_, err := a.person(ctx, l)
+		return err
+	}
+}
+
+// of returns what somebody may do whom the gate let in.
+func (a *rights) of(ctx context.Context, who gate.Caller) (store.Grant, error) {
+	switch {
+	case who.Own:
+		return store.Grant{Person: store.Person{Role: people.Owner}}, nil
+	case who.Token != nil:
+		return a.grant(ctx, who.Token)
+	case who.Login != nil:
+		return a.person(ctx, *who.Login)
+	}
+	return store.Grant{}, store.ErrNotFound
 }
 
 type grantKey struct{}
@@ -118,16 +117,16 @@ func (c *call) restricted() bool {
 
 // admit returns the request with whom it comes from, or an error if that person may not
 // make it. What changes something is recorded first: what cannot be recorded is not done.
-func (a *rights) admit(r *http.Request) (*http.Request, error) {
+func (a *rights) admit(r *http.Request, who gate.Caller) (*http.Request, error) {
 	if pageRequest(r) {
 		return r, nil
 	}
-	g := store.Grant{Person: store.Person{Role: people.Owner}} // with the server's own password
-	if hash, ok := a.s.gate.Token(r); ok {
-		var err error
-		if g, err = a.grant(r.Context(), hash); err != nil {
-			return r, lathe.Errorf(lathe.CodeAuth, "ask an owner for another one", "the token is not valid any more")
-		}
+	g, err := a.of(r.Context(), who)
+	if errors.Is(err, store.ErrNotFound) {
+		return r, lathe.Errorf(lathe.CodeAuth, "ask an owner for another one", "the token is not valid any more")
+	}
+	if err != nil {
+		return r, err
 	}
 	r = r.WithContext(people.With(context.WithValue(r.Context(), grantKey{}, g), g.Name))
 	route := a.s.mux.pattern(r)

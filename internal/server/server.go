@@ -162,10 +162,11 @@ func New(o Options) *Server {
 	}
 	admission := gate.Options{
 		User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Public: pageRequest, Now: o.Now,
+		Logins: loginsOf(o),
 	}
 	if o.Named && !o.Trusted {
-		s.rights = &rights{s: s}
-		admission.Known = s.rights.valid
+		s.rights = &rights{s: s, known: gate.Beliefs[store.Grant]{Now: o.Now}}
+		s.rights.admission(&admission)
 		if o.OIDC != nil {
 			s.rights.sights = &sights{o: *o.OIDC, s: s, by: map[string]sight{}}
 			admission.Issued, admission.Landing = s.rights.sights.issued, isCallback

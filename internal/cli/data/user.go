@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -183,7 +185,7 @@ func noPerson(err error, name string) error {
 
 func (u *users) list() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List people and their tokens", Args: console.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List people, their tokens, and web pages that are logged in", Args: console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return u.with(cmd.Context(), "", "", func(s *store.Store) error {
 				all, err := s.People.People(cmd.Context())
@@ -194,7 +196,11 @@ func (u *users) list() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return u.print(all, tokens)
+				logins, err := s.Logins.Logins(cmd.Context(), "")
+				if err != nil {
+					return err
+				}
+				return u.print(all, tokens, logins)
 			})
 		},
 	}
@@ -202,9 +208,13 @@ func (u *users) list() *cobra.Command {
 	return cmd
 }
 
-func (u *users) print(all []store.Person, tokens []store.Token) error {
+func (u *users) print(all []store.Person, tokens []store.Token, logins []store.Login) error {
 	if u.format.JSON {
-		return console.PrintJSON(u.env, map[string]any{"people": all, "tokens": tokens})
+		pages := make([]pageLogin, len(logins))
+		for i, l := range logins {
+			pages[i] = pageLogin{l.ID, l.Person, l.Created, l.Expires, l.Used}
+		}
+		return console.PrintJSON(u.env, map[string]any{"people": all, "tokens": tokens, "logins": pages})
 	}
 	w := tabwriter.NewWriter(u.env.Stdout, 0, 0, 2, ' ', 0)
 	for _, p := range all {
@@ -214,26 +224,56 @@ func (u *users) print(all []store.Person, tokens []store.Token) error {
 				fmt.Fprintf(w, "  %s\t%s\t%s\n", t.ID, cmp.Or(t.Role, p.Role), state(t, u.env.Now()))
 			}
 		}
+		printLogins(w, logins, p.Name)
+	}
+	if slices.ContainsFunc(logins, func(l store.Login) bool { return l.Person == "" }) {
+		fmt.Fprintln(w, "with the server's own password")
+		printLogins(w, logins, "")
 	}
 	return w.Flush()
 }
 
+// pageLogin is what is shown of a login.
+type pageLogin struct {
+	ID      string
+	Person  string
+	Created time.Time
+	Expires time.Time
+	Used    time.Time
+}
+
+// printLogins shows the web pages of a person that are logged in.
+func printLogins(w io.Writer, logins []store.Login, person string) {
+	for _, l := range logins {
+		if l.Person == person {
+			fmt.Fprintf(w, "  %s\tweb page\t%s\n", l.ID, usage(l.Used, l.Expires))
+		}
+	}
+}
+
 // state says whether a token is valid, and when it was used.
 func state(t store.Token, now time.Time) string {
-	day := func(at time.Time) string { return at.Local().Format("2006-01-02 15:04") }
-	used := "never used"
-	if !t.Used.IsZero() {
-		used = "used " + day(t.Used)
-	}
 	switch {
 	case !t.Revoked.IsZero():
-		return "revoked " + day(t.Revoked)
+		return "revoked " + minute(t.Revoked)
 	case !t.Expires.IsZero() && !now.Before(t.Expires):
-		return "expired " + day(t.Expires)
-	case !t.Expires.IsZero():
-		return used + ", until " + day(t.Expires)
+		return "expired " + minute(t.Expires)
 	}
-	return used
+	return usage(t.Used, t.Expires)
+}
+
+func minute(at time.Time) string { return at.Local().Format("2006-01-02 15:04") }
+
+// usage says when something was used and until when it may be.
+func usage(used, until time.Time) string {
+	text := "never used"
+	if !used.IsZero() {
+		text = "used " + minute(used)
+	}
+	if !until.IsZero() {
+		text += ", until " + minute(until)
+	}
+	return text
 }
 
 func (u *users) token() *cobra.Command {
@@ -254,12 +294,16 @@ func (u *users) token() *cobra.Command {
 
 func (u *users) revoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke TOKEN", Short: "End a token, named as lathe user list does", Args: console.ExactArgs(1, "a token's identifier"),
+		Use: "revoke TOKEN", Short: "End a token or the login of a web page, named as lathe user list does", Args: console.ExactArgs(1, "a token's identifier"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return u.with(cmd.Context(), "user revoke", args[0], func(s *store.Store) error {
-				err := s.People.RevokeToken(cmd.Context(), args[0])
+				revoke := s.People.RevokeToken
+				if strings.HasPrefix(args[0], "login_") {
+					revoke = s.Logins.EndLogin
+				}
+				err := revoke(cmd.Context(), args[0])
 				if errors.Is(err, store.ErrNotFound) {
-					return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe user list", "there is no such token")
+					return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe user list", "there is no such token or login")
 				}
 				return err
 			})

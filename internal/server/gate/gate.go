@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"lathe/internal/netguard"
+	"lathe/internal/store"
 )
 
 // PageHeader marks the requests of lathe's web page.
@@ -45,12 +46,18 @@ type Options struct {
 	Trusted bool
 	// Commands, when set, are those whose processes may not call.
 	Commands Commands
-	// Known, when set, says whether somebody may call who shows a token with this hash
-	// ([people.Hash]): as a bearer's, or in the place of the password.
-	Known func(ctx context.Context, hash []byte) bool
+	// Known, when set, says why nobody may call who shows a token with this hash
+	// ([people.Hash]): as a bearer's, or in the place of the password. The error is
+	// [store.ErrAway] if it cannot be found out.
+	Known func(ctx context.Context, hash []byte) error
 	// Issued, when set, returns the hash of a token that an issuer made, if it counts; Known is
 	// asked about it from then on.
-	Issued func(ctx context.Context, token string) (hash []byte, ok bool)
+	Issued func(ctx context.Context, token string) (hash []byte, err error)
+	// Person, when set, says why nobody may call with the login of a page that came in through an
+	// issuer, as Known does.
+	Person func(ctx context.Context, l store.Login) error
+	// Logins keep those of pages; nil: this process does, in memory.
+	Logins Logins
 	// Landing, when set, says which requests pages of other sites may send a browser to.
 	Landing func(r *http.Request) bool
 	// Public, when set, says which requests need no password: the web page itself, and
@@ -69,10 +76,13 @@ type Gate struct {
 	password bool
 	wanted   [sha256.Size]byte // of "user:password"
 	guesses  guesses
-	logins   logins
+	logins   Logins
+	seen     Beliefs[store.Login] // by the hash of the cookie
+	now      func() time.Time
 	public   func(r *http.Request) bool
-	known    func(ctx context.Context, hash []byte) bool
-	issued   func(ctx context.Context, token string) (hash []byte, ok bool)
+	known    func(ctx context.Context, hash []byte) error
+	issued   func(ctx context.Context, token string) (hash []byte, err error)
+	person   func(ctx context.Context, l store.Login) error
 	landing  func(r *http.Request) bool
 	commands Commands
 	open     bool // no password is asked for on any transport
@@ -82,7 +92,11 @@ type Gate struct {
 func New(o Options) *Gate {
 	g := &Gate{
 		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: (o.Password != "" || o.Known != nil) && !o.Trusted,
-		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known, issued: o.Issued, landing: o.Landing,
+		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known, issued: o.Issued, person: o.Person,
+		landing: o.Landing, logins: o.Logins, now: o.Now,
+	}
+	if g.logins == nil {
+		g.logins = &LocalLogins{Now: o.Now} // which has nothing to log
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
@@ -90,23 +104,24 @@ func New(o Options) *Gate {
 	if o.Password != "" {
 		g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
 	}
-	g.guesses.now, g.logins.now = o.Now, o.Now
+	g.guesses.now, g.seen.Now = o.Now, o.Now
 	return g
 }
 
-// Admit lets a request in. It reports false when it has answered the request itself:
-// with a refusal, or a browser's question whether it may ask.
-func (g *Gate) Admit(w http.ResponseWriter, r *http.Request) bool {
+// Admit lets a request in, and says whom it comes from if a password is asked for. It reports
+// false when it has answered the request itself: with a refusal, or a browser's question whether
+// it may ask.
+func (g *Gate) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	g.cors(w, r)
 	if g.addressed(r) && g.preflight(w, r) {
-		return false
+		return Caller{}, false
 	}
-	no := g.check(r)
+	who, no := g.check(r)
 	if no == nil {
 		no = g.checkCaller(r)
 	}
 	if no == nil {
-		return true
+		return who, true
 	}
 	// A browser would show a dialog of its own over the page that asks with its script.
 	if no.status == http.StatusUnauthorized && r.Header.Get(PageHeader) == "" {
@@ -118,7 +133,7 @@ func (g *Gate) Admit(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(no.status)
 	_, _ = w.Write([]byte(no.text))
-	return false
+	return Caller{}, false
 }
 
 // refusal is why a request may not come in.
@@ -129,34 +144,47 @@ type refusal struct {
 }
 
 // check judges a request by its headers.
-func (g *Gate) check(r *http.Request) *refusal {
+func (g *Gate) check(r *http.Request) (Caller, *refusal) {
 	if !g.addressed(r) {
-		return &refusal{status: http.StatusForbidden, text: "this server does not answer to the host name of the request; lathe serve --host allows it"}
+		return Caller{}, &refusal{status: http.StatusForbidden, text: "this server does not answer to the host name of the request; lathe serve --host allows it"}
 	}
 	if !(g.landing != nil && g.landing(r)) && !g.originAllowed(r) {
-		return &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
+		return Caller{}, &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
 	}
-	if g.password && !(g.public != nil && g.public(r)) && !g.carries(r) {
-		return g.authenticate(r)
+	if !g.password || g.public != nil && g.public(r) {
+		return Caller{}, nil
 	}
-	return nil
+	who, err := g.byCookie(r)
+	switch {
+	case err == nil:
+		return who, nil
+	case errors.Is(err, store.ErrAway) && !shows(r):
+		return Caller{}, away
+	}
+	return g.authenticate(r)
 }
+
+// away is for who may well have the right to come in.
+var away = &refusal{http.StatusServiceUnavailable, "the database with the people and logins cannot be reached; try again in a moment", guessPause}
 
 // authenticate checks the password. A client that guesses too often is not even told
 // whether a guess was right; see [guesses].
-func (g *Gate) authenticate(r *http.Request) *refusal {
+func (g *Gate) authenticate(r *http.Request) (Caller, *refusal) {
 	unauthorized := &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
 	if !shows(r) {
-		return unauthorized
+		return Caller{}, unauthorized
 	}
-	_, known := g.token(r) // before, since it may ask a database
-	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return known || g.authorized(r) }); {
+	token, err := g.token(r) // before, since it may ask a database
+	if errors.Is(err, store.ErrAway) {
+		return Caller{}, away
+	}
+	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return err == nil || g.authorized(r) }); {
 	case ok:
-		return nil
+		return Caller{Own: err != nil, Token: token}, nil
 	case wait:
-		return &refusal{http.StatusTooManyRequests, "too many wrong passwords; try again in a moment", guessPause}
+		return Caller{}, &refusal{http.StatusTooManyRequests, "too many wrong passwords; try again in a moment", guessPause}
 	}
-	return unauthorized
+	return Caller{}, unauthorized
 }
 
 // addressed reports whether the request was meant for us. Browsers do not reach

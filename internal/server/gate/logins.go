@@ -1,115 +1,95 @@
 package gate
 
 import (
+	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
+
+	"lathe/internal/store"
 )
 
-const (
-	loginCookie = "lathe_login"
-	loginTime   = 30 * 24 * time.Hour // after which a page has to log in again
-	mostLogins  = 256                 // the oldest gives way
-)
+const loginCookie = "lathe_login"
 
-// logins are the web pages that came in with the password and carry a cookie since.
-// They are kept in memory only: when the server starts again, so do they.
-type logins struct {
-	now func() time.Time
-
-	mu sync.Mutex
-	by map[[sha256.Size]byte]login // by the hash of the cookie
+// Logins keep the logins of pages: a [store.Logins], or [LocalLogins].
+type Logins interface {
+	AddLogin(ctx context.Context, l store.Login, hash []byte) error
+	Login(ctx context.Context, hash []byte) (store.Login, error)
+	EndLogin(ctx context.Context, id string) error
 }
 
-// login is one of a page.
-type login struct {
-	ends  time.Time
-	token []byte // hash of the token that was shown; nil: it was the server's own password
+// cookieLength is that of what [rand.Text] returns.
+const cookieLength = 26
+
+// proof is what the password and a cookie make together. Where it is kept, it helps nobody to
+// guess the password who has not the cookie, and a changed password ends the login.
+func (g *Gate) proof(cookie string) []byte {
+	mac := hmac.New(sha256.New, []byte(cookie))
+	mac.Write(g.wanted[:])
+	return mac.Sum(nil)
 }
 
-// add returns the cookie of a new login with a token, or nil for the password.
-func (l *logins) add(shown []byte) string {
-	token := rand.Text()
-	now := l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.by == nil {
-		l.by = map[[sha256.Size]byte]login{}
-	}
-	for len(l.by) >= mostLogins {
-		l.dropOldest()
-	}
-	l.by[sha256.Sum256([]byte(token))] = login{now.Add(loginTime), shown}
-	return token
-}
-
-func (l *logins) dropOldest() {
-	var oldest [sha256.Size]byte
-	var ends time.Time
-	for sum, in := range l.by {
-		if ends.IsZero() || in.ends.Before(ends) {
-			oldest, ends = sum, in.ends
-		}
-	}
-	delete(l.by, oldest)
-}
-
-// token reports whether a cookie is one of a login that has not ended, and returns the hash
-// of the token that was shown then. Looking up its hash tells nothing of how much of a guess
-// was right.
-func (l *logins) token(cookie string) (hash []byte, ok bool) {
-	sum := sha256.Sum256([]byte(cookie))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	in, ok := l.by[sum]
-	return in.token, ok && l.now().Before(in.ends)
-}
-
-func (l *logins) remove(token string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.by, sha256.Sum256([]byte(token)))
-}
-
-// LogIn compares a password as [Gate.Admit] does, with the same limit for guesses, and
-// gives the page a cookie that only this server and no script can read. It returns the
-// status to answer with: 200, 401, or 429 for who guesses too often.
-func (g *Gate) LogIn(w http.ResponseWriter, r *http.Request, user, password string) int {
+// LogIn compares a password as [Gate.Admit] does, with the same limit for guesses. It returns
+// the status to answer with: 200, 401, or 429 for who guesses too often, and the hash of the
+// token if that was one. The page is not let in before [Gate.Enter].
+func (g *Gate) LogIn(r *http.Request, user, password string) (status int, token []byte, err error) {
 	if !g.password {
-		return http.StatusOK
+		return http.StatusOK, nil, nil
 	}
-	hash, known := g.valid(r, password)
-	if !known {
-		hash = nil
+	token, err = g.valid(r, password)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return 0, nil, err
 	}
+	known := err == nil
 	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return known || g.right(user+":"+password) }); {
 	case wait:
-		return http.StatusTooManyRequests
+		return http.StatusTooManyRequests, nil, nil
 	case !ok:
-		return http.StatusUnauthorized
+		return http.StatusUnauthorized, nil, nil
 	}
-	http.SetCookie(w, g.cookie(r, g.logins.add(hash), loginTime))
-	return http.StatusOK
+	return http.StatusOK, token, nil
 }
 
-// Enter gives the page the cookie of a login with a token that counts, whose hash it is. Over
+// Enter gives the page the cookie of a login that only this server, those that share its store,
+// and no script can read. One of nobody, without a token, is with the server's own password. Over
 // TLS, which a proxy may end, the cookie is sent over TLS only.
-func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, hash []byte, tls bool) {
-	c := g.cookie(r, g.logins.add(hash), loginTime)
+func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, l store.Login, life time.Duration, tls bool) error {
+	if !g.password {
+		return nil
+	}
+	cookie := rand.Text()
+	if l.Person == "" {
+		l.Proof = g.proof(cookie)
+	}
+	l.Expires = g.now().Add(life)
+	if err := g.logins.AddLogin(r.Context(), l, hashOf(cookie)); err != nil {
+		return err
+	}
+	c := g.cookie(r, cookie, life)
 	c.Secure = c.Secure || tls
 	http.SetCookie(w, c)
+	return nil
 }
 
 // LogOut ends the login of the page that asks.
-func (g *Gate) LogOut(w http.ResponseWriter, r *http.Request) {
+func (g *Gate) LogOut(w http.ResponseWriter, r *http.Request) error {
+	l, err := g.Login(r)
+	if err == nil {
+		err = g.logins.EndLogin(r.Context(), l.ID)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
 	if c, err := r.Cookie(loginCookie); err == nil {
-		g.logins.remove(c.Value)
+		g.seen.Forget(hashOf(c.Value))
 	}
 	http.SetCookie(w, g.cookie(r, "", -time.Second))
+	return nil
 }
 
 // LoggedIn reports whether a request needs no (further) password, and whether the
@@ -118,8 +98,11 @@ func (g *Gate) LoggedIn(r *http.Request) (in, asked bool) {
 	if !g.password {
 		return true, false
 	}
-	_, known := g.token(r)
-	return known || g.carries(r) || g.authorized(r), true
+	if _, err := g.byCookie(r); err == nil {
+		return true, true
+	}
+	_, err := g.token(r)
+	return err == nil || g.authorized(r), true
 }
 
 // cookie is for this server alone. Behind a proxy with TLS, which the page's own
@@ -132,17 +115,51 @@ func (g *Gate) cookie(r *http.Request, value string, life time.Duration) *http.C
 	}
 }
 
-// carries reports whether a request has the cookie of a login and comes from the page
-// that got it. A cookie goes along with whatever a browser sends to this machine, from
-// the pages of its other servers too: so what changes something, and what opens a
-// connection, must name this server as its origin.
-func (g *Gate) carries(r *http.Request) bool {
+// Login returns the login that a request has the cookie of, if it comes from the page that got
+// it. A cookie goes along with whatever a browser sends to this machine, from the pages of its
+// other servers too: so what changes something, and what opens a connection, must name this
+// server as its origin. The error is [store.ErrNotFound] if there is none that counts.
+func (g *Gate) Login(r *http.Request) (l store.Login, err error) {
 	c, err := r.Cookie(loginCookie)
-	if err != nil || !g.ownPage(r) {
-		return false
+	if err != nil || len(c.Value) != cookieLength || !g.ownPage(r) {
+		return l, store.ErrNotFound
 	}
-	hash, ok := g.logins.token(c.Value)
-	return ok && (hash == nil || g.known(r.Context(), hash)) // a token may be revoked since
+	// Looking up its hash tells nothing of how much of a guess was right.
+	hash := hashOf(c.Value)
+	l, err = g.seen.Of(hash, func() (store.Login, error) { return g.logins.Login(r.Context(), hash) })
+	if err != nil {
+		return store.Login{}, err
+	}
+	good := g.now().Before(l.Expires)
+	if l.Person == "" {
+		good = good && g.wanted != [sha256.Size]byte{} && hmac.Equal(l.Proof, g.proof(c.Value))
+	}
+	if !good {
+		return store.Login{}, store.ErrNotFound
+	}
+	return l, nil
+}
+
+func hashOf(cookie string) []byte {
+	sum := sha256.Sum256([]byte(cookie))
+	return sum[:]
+}
+
+// byCookie returns whom a request comes from that has the cookie of a login. That of a person
+// counts as long as the token that was shown does, or the person is there.
+func (g *Gate) byCookie(r *http.Request) (c Caller, err error) {
+	l, err := g.Login(r)
+	switch {
+	case err != nil:
+		return c, err
+	case l.Person == "":
+		return Caller{Own: true}, nil
+	case l.Token == nil && g.person != nil:
+		return Caller{Login: &l}, g.person(r.Context(), l)
+	case l.Token != nil && g.known != nil:
+		return Caller{Token: l.Token}, g.known(r.Context(), l.Token)
+	}
+	return c, store.ErrNotFound
 }
 
 func (g *Gate) ownPage(r *http.Request) bool {

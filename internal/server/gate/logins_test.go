@@ -3,13 +3,17 @@ package gate
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"lathe/internal/store"
 )
 
 // TestLogins lets a page in by its cookie, and only the page that got it.
 func TestLogins(t *testing.T) {
+	const loginTime = 30 * 24 * time.Hour
 	now := time.Unix(1_700_000_000, 0)
 	g := New(Options{User: "opencode", Password: "sesame", Now: func() time.Time { return now }, Public: func(r *http.Request) bool { return r.URL.Path == "/" }})
 	request := func(method, path string, cookie *http.Cookie, header ...string) *http.Request {
@@ -23,9 +27,18 @@ func TestLogins(t *testing.T) {
 		}
 		return r
 	}
+	n := 0
 	logIn := func(password, origin string) (int, *http.Cookie) {
 		w := httptest.NewRecorder()
-		status := g.LogIn(w, request("POST", "/lathe/login", nil, "Origin", origin), "opencode", password)
+		r := request("POST", "/lathe/login", nil, "Origin", origin)
+		status, _, err := g.LogIn(r, "opencode", password)
+		if err == nil && status == http.StatusOK {
+			err = g.Enter(w, r, store.Login{ID: "login_" + strconv.Itoa(n)}, loginTime, false)
+			n++
+		}
+		if err != nil {
+			t.Error(err)
+		}
 		for _, c := range w.Result().Cookies() {
 			return status, c
 		}
@@ -43,7 +56,10 @@ func TestLogins(t *testing.T) {
 		t.Errorf("over TLS: %+v", secure)
 	}
 	const own = "http://localhost:4096"
-	admitted := func(r *http.Request) bool { return g.Admit(httptest.NewRecorder(), r) }
+	admitted := func(r *http.Request) bool {
+		_, ok := g.Admit(httptest.NewRecorder(), r)
+		return ok
+	}
 	for name, c := range map[string]struct {
 		r    *http.Request
 		want bool
@@ -70,7 +86,9 @@ func TestLogins(t *testing.T) {
 	if g.Admit(w, request("GET", "/session", nil, PageHeader, "1")); w.Header().Get("WWW-Authenticate") != "" {
 		t.Error("the browser would show its own dialog over the page")
 	}
-	g.LogOut(httptest.NewRecorder(), request("DELETE", "/lathe/login", c, "Origin", own))
+	if err := g.LogOut(httptest.NewRecorder(), request("DELETE", "/lathe/login", c, "Origin", own)); err != nil {
+		t.Error(err)
+	}
 	if admitted(request("GET", "/session", c)) {
 		t.Error("a login that has ended still lets in")
 	}
@@ -79,11 +97,11 @@ func TestLogins(t *testing.T) {
 	if admitted(request("GET", "/session", c)) {
 		t.Error("a login never ends")
 	}
-	for range 2 * mostLogins {
+	for range 2 * store.MostLogins {
 		logIn("sesame", own)
 	}
-	if len(g.logins.by) > mostLogins {
-		t.Errorf("%d logins are kept", len(g.logins.by))
+	if kept := g.logins.(*LocalLogins).all(); len(kept) != store.MostLogins {
+		t.Errorf("%d logins are kept", len(kept))
 	}
 	var last int
 	for range 50 {
@@ -99,7 +117,11 @@ func TestLoginWithoutPassword(t *testing.T) {
 	g := New(Options{Now: time.Now})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("POST", "http://localhost/lathe/login", strings.NewReader("{}"))
-	if in, asked := g.LoggedIn(r); !in || asked || g.LogIn(w, r, "", "") != 200 || len(w.Result().Cookies()) != 0 {
+	status, _, err := g.LogIn(r, "", "")
+	if err == nil {
+		err = g.Enter(w, r, store.Login{}, time.Hour, false)
+	}
+	if in, asked := g.LoggedIn(r); !in || asked || status != 200 || err != nil || len(w.Result().Cookies()) != 0 {
 		t.Error("a password is asked for where there is none")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lathe/internal/people"
+	"lathe/internal/store"
 )
 
 // shows reports whether a request shows a password or a token at all.
@@ -22,22 +23,16 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// Token returns the hash of the valid token with which a request comes: a bearer's, one in
-// the place of the password, or that of the login of a page. There is none if it came with
-// the server's own password.
-func (g *Gate) Token(r *http.Request) (hash []byte, ok bool) {
-	if g.known == nil {
-		return nil, false
-	}
-	if c, err := r.Cookie(loginCookie); err == nil && g.ownPage(r) {
-		if hash, ok := g.logins.token(c.Value); ok {
-			return hash, hash != nil
-		}
-	}
-	return g.token(r)
+// Caller is whom a request comes from that was let in.
+type Caller struct {
+	Own   bool         // who has the server's own password
+	Token []byte       // hash of the token that was shown; nil: none was
+	Login *store.Login // that of a page that came in through an issuer; nil: it did not
 }
 
-func (g *Gate) token(r *http.Request) (hash []byte, ok bool) {
+// token returns the hash of the valid token that a request shows: a bearer's, or one in the
+// place of the password. The error is [store.ErrNotFound] if it shows none.
+func (g *Gate) token(r *http.Request) (hash []byte, err error) {
 	token := bearer(r)
 	if given, basic := credentials(r); token == "" && basic {
 		_, token, _ = strings.Cut(given, ":") // clients send a user of their own choice
@@ -46,16 +41,19 @@ func (g *Gate) token(r *http.Request) (hash []byte, ok bool) {
 }
 
 // valid returns the hash of a token that is valid.
-func (g *Gate) valid(r *http.Request, token string) (hash []byte, ok bool) {
+func (g *Gate) valid(r *http.Request, token string) (hash []byte, err error) {
 	if g.known == nil || token == "" {
-		return nil, false
+		return nil, store.ErrNotFound
 	}
 	if !people.IsToken(token) {
 		if g.issued == nil {
-			return nil, false
+			return nil, store.ErrNotFound
 		}
 		return g.issued(r.Context(), token)
 	}
 	hash = people.Hash(token)
-	return hash, g.known(r.Context(), hash)
+	if err := g.known(r.Context(), hash); err != nil {
+		return nil, err
+	}
+	return hash, nil
 }
