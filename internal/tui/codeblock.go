@@ -38,12 +38,24 @@ func codeBlocks(text string) (out []codeBlock) {
 	return out
 }
 
-// copyCode copies a block of code of the last answer: the only one, or the one that is chosen.
+// newestCode returns the blocks of the newest answer that has any: a person asks for code and
+// then goes on about something else.
+func (a *App) newestCode() []codeBlock {
+	for text := range a.conv.Shown().Answers() {
+		if blocks := codeBlocks(text); len(blocks) > 0 {
+			return blocks
+		}
+	}
+	return nil
+}
+
+// copyCode copies a block of code of the newest answer that has any: the only one, or the one
+// that is chosen.
 func copyCode(a *App) tea.Cmd {
-	blocks := codeBlocks(a.conv.Shown().Answer())
+	blocks := a.newestCode()
 	switch len(blocks) {
 	case 0:
-		a.notify(dialog.Warning, "the last answer holds no block of code; /copy copies all of it")
+		a.notify(dialog.Warning, "no answer here holds a block of code; /copy copies all of the last one")
 		return a.tick()
 	case 1:
 		return a.copy(blocks[0].code, "copied the block of code")

@@ -30,8 +30,13 @@ func TestCopyCode(t *testing.T) {
 	d.press("down", "enter")
 	d.shows("copied the block of code")
 
+	d = withHistory(t, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: "```sh\nls\n```"}), question(3, "and"), reply(4, &lathe.Text{Text: "plain"}))
+	d.typed("/code")
+	d.press("esc", "enter")
+	d.shows("copied the block of code") // of the answer before
+
 	d = withHistory(t, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: "plain"}))
 	d.typed("/code")
 	d.press("esc", "enter")
-	d.shows("holds no block of code")
+	d.shows("no answer here holds a block of code")
 }

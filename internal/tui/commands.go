@@ -104,7 +104,7 @@ func agentCommands() []command {
 func viewCommands() []command {
 	return []command{
 		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, copyAnswer},
-		{[]string{"code", "copycode"}, keys.Named("code"), "copy a block of code of the last answer", "view", hasSession, copyCode},
+		{[]string{"code", "copycode"}, keys.Named("code"), "copy a block of code of the newest answer that has one", "view", hasSession, copyCode},
 		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.Details = !a.look.Details; return nil }},
 		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.Thinking = !a.look.Thinking; return nil }},
 		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, toggleTimes},
@@ -123,7 +123,7 @@ func viewCommands() []command {
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.Stash()) }},
 		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashPop()) }},
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashList(a.sheets.Take())) }},
-		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, help},
+		{[]string{"help", "keys"}, keys.Help, "help with all keys", "view", nil, help},
 		{nil, keys.Commands, "all commands", "", nil, palette},
 		{nil, keys.PromptPrev, "to your message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToPrompt(-1)) }},
 		{nil, keys.PromptNext, "to your next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToPrompt(1)) }},

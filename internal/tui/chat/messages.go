@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -25,15 +26,24 @@ func (m Messages) LastPrompt() (id lathe.MessageID, ok bool) {
 
 // Answer returns the text of the newest answer.
 func (m Messages) Answer() string {
-	for _, e := range slices.Backward(m) {
-		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
-			continue
-		}
-		if t := e.text(); t != "" {
-			return t
-		}
+	for t := range m.Answers() {
+		return t
 	}
 	return ""
+}
+
+// Answers returns the texts of the answers, the newest first.
+func (m Messages) Answers() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, e := range slices.Backward(m) {
+			if _, ok := e.m.Info.(*lathe.Assistant); !ok {
+				continue
+			}
+			if t := e.text(); t != "" && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // oldest returns the sequence number of the first message, or 0.

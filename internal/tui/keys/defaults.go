@@ -289,7 +289,7 @@ var defaults = [...]struct {
 	{Named("plugins"), "none", "plugins, tools and hooks: what they take part in, on and off", everywhere},
 	{Named("keep"), "none", "let the running command go on as a job", everywhere},
 	{Named("skills"), "none", "skills that models can load", everywhere},
-	{Named("code"), "none", "copy a block of code of the last answer", everywhere},
+	{Named("code"), "none", "copy a block of code of the newest answer that has one", everywhere},
 	{Named("doctor"), "none", "look whether all works", everywhere},
 	{Named("exit"), "none", "leave lathe", everywhere},
 	{Suspend, "ctrl+z", "suspend lathe", everywhere},
