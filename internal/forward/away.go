@@ -36,10 +36,16 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 	if !needsFiles(a.r) {
 		return false, nil
 	}
-	dir, session, err := a.directory()
+	dir, about, err := a.directory()
 	if err != nil || dir == "" || a.f.Here(dir) {
 		return false, err
 	}
+	if session == "" && about != "" { // to look at: who works on it knows most
+		if done, err := a.look(about, dir); done || err != nil {
+			return done, err
+		}
+	}
+	session = about
 	root, workers, err := a.f.o.Store.Queue.Offers(a.r.Context(), dir)
 	if err != nil || len(workers) == 0 {
 		return false, err
@@ -56,6 +62,18 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 		return true, lathe.Errorf(lathe.CodeUnavailable, "start one with: lathe worker "+offering(workers[0], root), "no worker has %s now", dir)
 	}
 	return true, a.f.pass(a.w, a.r, workers[0].Owner)
+}
+
+// look has a session looked at where it is worked on, if that is so.
+func (a *away) look(session lathe.SessionID, dir string) (done bool, err error) {
+	h, held, err := a.f.o.Store.Holder(a.r.Context(), session)
+	if err != nil || !held || h.Owner == a.f.o.Self {
+		return false, err
+	}
+	if err := a.may(dir); err != nil {
+		return true, err
+	}
+	return true, a.f.pass(a.w, a.r, h.Owner)
 }
 
 // offering is how a worker was told to offer a directory.
@@ -135,13 +153,13 @@ func needsFiles(r *http.Request) bool {
 	case path[0] == "session": // those of a project are found by its files
 		return r.Method != http.MethodGet || !r.URL.Query().Has("directory")
 	case path[0] == "pty": // the rest is told by all, or is about one terminal
-		return r.Method == http.MethodPost && len(path) == 1
+		return r.Method == http.MethodPost && len(path) == 1 || r.URL.Path == "/pty/shells"
 	case path[0] == "auth" && people.From(r.Context()) != "": // a person's own keys are in the store, and never in a letter
 		return false
 	case path[0] == "api":
 		return len(path) < 2 || !slices.Contains([]string{"session", "event", "health", "permission", "pty"}, path[1])
 	case own:
-		return !slices.Contains([]string{"event", "keys", "now", "page", "login", "workers"}, path[0])
+		return !slices.Contains([]string{"event", "keys", "now", "page", "login", "search", "stats", "workers"}, path[0])
 	}
 	return !slices.Contains([]string{"", "doc", "event", "global", "log", "permission", "question", "tui"}, path[0])
 }

@@ -238,6 +238,7 @@ func (f *Forwarder) Gather(r *http.Request) [][]byte {
 	ctx, cancel := context.WithTimeout(r.Context(), gatherTime)
 	defer cancel()
 	others, err := f.o.Store.Mail.Others(ctx)
+	ask := letter(r, nil)
 	if err != nil {
 		f.o.Log.Warn("what waits on other servers is not known", "err", err)
 		return nil
@@ -246,7 +247,7 @@ func (f *Forwarder) Gather(r *http.Request) [][]byte {
 	var wg sync.WaitGroup
 	for i, to := range others {
 		wg.Go(func() {
-			a, err := f.send(ctx, to, request{Method: http.MethodGet, URI: r.URL.RequestURI(), Header: passed(r.Header), Person: people.From(r.Context())})
+			a, err := f.send(ctx, to, ask)
 			switch {
 			case err != nil:
 				f.o.Log.Warn("another server did not answer", "server", to.Name, "err", err)
@@ -265,6 +266,7 @@ type request struct {
 	Header      http.Header
 	Body        []byte
 	Person      string        `json:",omitempty"` // who asks
+	Narrow      bool          `json:",omitempty"` // see [people.Narrow]
 	Taken       *store.Taking `json:",omitempty"` // the queued work that it is
 	// Line is a letter about a terminal, in which case there is nothing else.
 	Line []byte `json:",omitempty"`
@@ -279,7 +281,10 @@ type answer struct {
 
 // letter is a request as it is sent to another server.
 func letter(r *http.Request, body []byte) request {
-	return request{Method: r.Method, URI: r.URL.RequestURI(), Header: passed(r.Header), Body: body, Person: people.From(r.Context())}
+	ctx := r.Context()
+	return request{
+		Method: r.Method, URI: r.URL.RequestURI(), Header: passed(r.Header), Body: body, Person: people.From(ctx), Narrow: people.IsNarrow(ctx),
+	}
 }
 
 func (a answer) write(w http.ResponseWriter) {
@@ -406,7 +411,11 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	if in.Taken != nil {
 		ctx = store.WithTaking(ctx, *in.Taken)
 	}
-	r, err := http.NewRequestWithContext(people.With(ctx, in.Person), in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
+	ctx = people.With(ctx, in.Person)
+	if in.Narrow {
+		ctx = people.Narrow(ctx)
+	}
+	r, err := http.NewRequestWithContext(ctx, in.Method, "http://lathe"+in.URI, bytes.NewReader(in.Body))
 	if err != nil {
 		return a, err
 	}

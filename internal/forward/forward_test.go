@@ -113,6 +113,21 @@ func TestServeWhereTheCallerMay(t *testing.T) {
 	}
 }
 
+// A session is looked at where it is worked on, whichever worker of its directory that is.
+func TestLookWhereItIsHeld(t *testing.T) {
+	s := &store.Store{Mail: others{}, Leases: held{}, SessionReader: held{}, Queue: empty{}}
+	f := New(Options{Bus: bus.New(bus.Options{}), Store: s, Log: slog.New(slog.DiscardHandler)})
+	defer f.Close()
+	refused := errors.New("refused")
+	for may, want := range map[error]string{nil: "[]", refused: ""} {
+		w := httptest.NewRecorder()
+		done, err := f.Serve(w, httptest.NewRequest("GET", "/lathe/session/ses_1/review", nil), func(string) error { return may })
+		if !done || !errors.Is(err, may) || w.Body.String() != want {
+			t.Errorf("%v: %t, %v, %q", may, done, err, w.Body)
+		}
+	}
+}
+
 // free is a session in /d that nobody holds.
 type free struct{ held }
 

@@ -78,6 +78,15 @@ func MayUse(projects []string, dir string) bool {
 
 type key struct{}
 
+type narrowKey struct{}
+
+// Narrow returns a context for a caller who is told of single directories only, wherever what
+// was asked is done.
+func Narrow(ctx context.Context) context.Context { return context.WithValue(ctx, narrowKey{}, true) }
+
+// IsNarrow reports whether a context is one of [Narrow]'s.
+func IsNarrow(ctx context.Context) bool { return ctx.Value(narrowKey{}) != nil }
+
 // With returns a context for what a person asked for.
 func With(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, key{}, name)

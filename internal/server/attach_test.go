@@ -34,7 +34,7 @@ func TestOpenCodeAttach(t *testing.T) {
 	for name, old := range map[string]bool{"1.18": false, "1.1": true} {
 		t.Run(name, func(t *testing.T) {
 			program := opencode(t, old)
-			r := newRig(t)
+			r := newClientRig(t)
 			model := r.script("attach.txt", attachScript)
 			write(t, filepath.Join(r.dir, "opencode.json"), `{"model":"script/`+model+`","permission":{"bash":"ask"}}`)
 			earlier := r.script("earlier.txt", "text Words of an earlier day.\n")

@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/line"
+	"lathe/internal/people"
 	"lathe/internal/session"
 	"lathe/internal/store"
 )
@@ -42,7 +43,11 @@ func (s *Server) elsewhere(w *answer, r *http.Request) bool {
 	if s.opts.Elsewhere == nil {
 		return false
 	}
-	done, err := s.opts.Elsewhere.Serve(w, r, (&call{s: s, w: w, r: r}).mayUse)
+	c := &call{s: s, w: w, r: r}
+	if !c.anywhere() { // the other server would take this one for the caller
+		r = r.WithContext(people.Narrow(r.Context()))
+	}
+	done, err := s.opts.Elsewhere.Serve(w, r, c.mayUse)
 	if err != nil {
 		s.fail(w, r, err)
 		return true

@@ -22,7 +22,7 @@ func TestGoSDK(t *testing.T) {
 	if out, err := goIn(t, 5*time.Minute, "testdata/gosdk", "build", "-o", program, "."); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	r := newRig(t)
+	r := newClientRig(t)
 	model := r.script("sdk.txt", sdkScript)
 	if out := r.run(t, program, r.url, model, r.dir); strings.TrimSpace(out) != "ok" {
 		t.Errorf("%s", out)

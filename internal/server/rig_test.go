@@ -53,6 +53,7 @@ type rig struct {
 
 	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
 
+	beside string               // what goes before the name of a script's model
 	models map[string]llm.Model // in place of scripts, by name; set before the first prompt
 }
 
@@ -170,7 +171,7 @@ func write(t testing.TB, path, text string) {
 // script stores a script beside the repository and returns its model's name.
 func (r *rig) script(name, text string) string {
 	write(r.t, filepath.Join(filepath.Dir(r.dir), name), text)
-	return name
+	return r.beside + name
 }
 
 type result struct {
@@ -187,6 +188,9 @@ func (r *rig) do(method, path, body string, header ...string) result {
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.srv == nil { // it is in another process, and not in the directory
+		req.Header.Set("X-Opencode-Directory", r.dir)
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		if header[i] == "Host" {

@@ -82,7 +82,7 @@ func TestJavaScriptSDK(t *testing.T) {
 		for _, version := range []string{"v1", "v2"} {
 			t.Run(strings.ReplaceAll(pkg, "/", "-")+"-"+version, func(t *testing.T) {
 				sdk := npm(t, pkg)
-				r := newRig(t)
+				r := newClientRig(t)
 				model := r.script("sdk.txt", sdkScript)
 				out := r.run(t, node, "testdata/sdk.mjs", sdk, version, r.url, model, r.dir)
 				if strings.TrimSpace(out) != "ok" {
@@ -97,7 +97,7 @@ func TestJavaScriptSDK(t *testing.T) {
 // its event stream to be open, so the turn takes a moment.
 func TestOpenCodeRunAttach(t *testing.T) {
 	program := opencode(t, false)
-	r := newRig(t)
+	r := newClientRig(t)
 	model := r.script("run.txt", "tool bash {\"command\":\"sleep 1; echo hi\",\"description\":\"says hi\"}\n---\ntext All done.\n")
 	out := r.run(t, program, "run", "--attach", r.url, "--dir", r.dir, "-m", "script/"+model, "go")
 	if !strings.Contains(out, "All done.") {

@@ -236,7 +236,7 @@ func (d *driver) shell(ctx context.Context) error {
 }
 
 func (d *driver) file(ctx context.Context, content string) error {
-	f, err := d.c.File.Read(ctx, opencode.FileReadParams{Path: opencode.F("made.txt")})
+	f, err := d.c.File.Read(ctx, opencode.FileReadParams{Directory: opencode.F(d.dir), Path: opencode.F("made.txt")})
 	if err != nil {
 		return err
 	}
@@ -301,24 +301,34 @@ func (d *driver) lists(ctx context.Context) error {
 	if s, err := d.c.Session.Update(ctx, d.id, opencode.SessionUpdateParams{Title: opencode.F("named")}); err != nil || s.Title != "named" {
 		return fmt.Errorf("update: %v", err)
 	}
-	list, err := d.c.Session.List(ctx, opencode.SessionListParams{Directory: opencode.F(d.dir)})
+	dir := opencode.F(d.dir) // of what is about a directory, which need not be the server's
+	list, err := d.c.Session.List(ctx, opencode.SessionListParams{Directory: dir})
 	if err := errors.Join(err, want("the number of sessions", len(*list), 1)); err != nil {
 		return err
 	}
 	for name, call := range map[string]func() error{
-		"children":  func() error { _, err := d.c.Session.Children(ctx, d.id, opencode.SessionChildrenParams{}); return err },
-		"agents":    func() error { _, err := d.c.Agent.List(ctx, opencode.AgentListParams{}); return err },
-		"commands":  func() error { _, err := d.c.Command.List(ctx, opencode.CommandListParams{}); return err },
-		"config":    func() error { _, err := d.c.Config.Get(ctx, opencode.ConfigGetParams{}); return err },
-		"providers": func() error { _, err := d.c.App.Providers(ctx, opencode.AppProvidersParams{}); return err },
-		"project":   func() error { _, err := d.c.Project.Current(ctx, opencode.ProjectCurrentParams{}); return err },
-		"path":      func() error { _, err := d.c.Path.Get(ctx, opencode.PathGetParams{}); return err },
-		"files":     func() error { _, err := d.c.File.List(ctx, opencode.FileListParams{Path: opencode.F("")}); return err },
-		"find": func() error {
-			_, err := d.c.Find.Text(ctx, opencode.FindTextParams{Pattern: opencode.F("hello")})
+		"children": func() error { _, err := d.c.Session.Children(ctx, d.id, opencode.SessionChildrenParams{}); return err },
+		"agents":   func() error { _, err := d.c.Agent.List(ctx, opencode.AgentListParams{Directory: dir}); return err },
+		"commands": func() error { _, err := d.c.Command.List(ctx, opencode.CommandListParams{Directory: dir}); return err },
+		"config":   func() error { _, err := d.c.Config.Get(ctx, opencode.ConfigGetParams{Directory: dir}); return err },
+		"providers": func() error {
+			_, err := d.c.App.Providers(ctx, opencode.AppProvidersParams{Directory: dir})
 			return err
 		},
-		"status": func() error { _, err := d.c.File.Status(ctx, opencode.FileStatusParams{}); return err },
+		"project": func() error {
+			_, err := d.c.Project.Current(ctx, opencode.ProjectCurrentParams{Directory: dir})
+			return err
+		},
+		"path": func() error { _, err := d.c.Path.Get(ctx, opencode.PathGetParams{Directory: dir}); return err },
+		"files": func() error {
+			_, err := d.c.File.List(ctx, opencode.FileListParams{Directory: dir, Path: opencode.F("")})
+			return err
+		},
+		"find": func() error {
+			_, err := d.c.Find.Text(ctx, opencode.FindTextParams{Directory: dir, Pattern: opencode.F("hello")})
+			return err
+		},
+		"status": func() error { _, err := d.c.File.Status(ctx, opencode.FileStatusParams{Directory: dir}); return err },
 		"toast": func() error {
 			_, err := d.c.Tui.ShowToast(ctx, opencode.TuiShowToastParams{Message: opencode.F("m"), Variant: opencode.F(opencode.TuiShowToastParamsVariantInfo)})
 			return err
