@@ -19,7 +19,8 @@ const (
 	// tellAfter is when other servers are told what is unsaved.
 	tellAfter = checkpointAfter / 3
 	// progressEvery is how often the progress of a running tool is stored before it
-	// is published; what comes sooner is stored at the next checkpoint.
+	// is published; what comes sooner after that, or after the call was stored as running,
+	// is stored at the next checkpoint.
 	progressEvery = 30 * time.Millisecond
 	// checkpointSize is how much of a text may be unsaved: more text has to wait
 	// until that is written.
@@ -77,10 +78,11 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 	defer r.mu.Unlock()
 	fresh, forget := unnumbered(changes)
 	err := r.writer.Commit(ctx, func(tx *commit.Tx) error {
+		forget() // it may run again
+		if err := r.apply(tx, changes); err != nil {
+			return err
+		}
 		for i, c := range changes {
-			if err := r.apply(tx, c); err != nil {
-				return err
-			}
 			tx.Tell(r.dir, told(c, fresh[i]))
 		}
 		return nil
@@ -98,11 +100,24 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 func (r *recorder) settle(changes []turn.Change) {
 	for _, c := range changes {
 		p := cmp.Or(c.Part, c.Remove)
-		if c.Message == nil && p != nil {
-			delete(r.open, p.ID)
-			delete(r.progress, p.ID)
+		if p == nil {
+			continue
+		}
+		delete(r.open, p.ID)
+		delete(r.progress, p.ID)
+		if c.Part != nil && isRunning(c.Part) {
+			r.progress[p.ID] = &shown{saved: r.now()}
 		}
 	}
+}
+
+func isRunning(p *lathe.Part) bool {
+	call, ok := p.Body.(*lathe.ToolCall)
+	if !ok {
+		return false
+	}
+	_, ok = call.State.(*lathe.ToolRunning)
+	return ok
 }
 
 // unnumbered says which changes are of something new, and returns a function that
@@ -129,8 +144,52 @@ func unnumbered(changes []turn.Change) (fresh []bool, forget func()) {
 	}
 }
 
-func (r *recorder) apply(tx store.Tx, c turn.Change) error {
+func (r *recorder) apply(tx store.Tx, changes []turn.Change) error {
+	for len(changes) > 0 {
+		n, err := addWhole(tx, changes)
+		if n == 0 {
+			n, err = 1, r.applyOne(tx, changes[0])
+		}
+		if err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}
+
+// addWhole adds a new message together with the new parts that follow it, which takes a store
+// fewer statements than one by one, and returns how many changes that were.
+func addWhole(tx store.Tx, changes []turn.Change) (n int, err error) {
+	m := changes[0].Message
+	if m == nil || m.Seq != 0 || len(m.Parts) > 0 {
+		return 0, nil
+	}
+	whole := *m
+	for n = 1; n < len(changes); n++ {
+		p := changes[n].Part
+		if p == nil || p.Seq != 0 || p.MessageID != m.ID {
+			break
+		}
+		if _, costs := p.Body.(*lathe.StepFinish); costs {
+			break
+		}
+		whole.Parts = append(whole.Parts, *p)
+	}
+	if err := tx.AddMessage(&whole); err != nil {
+		return n, err
+	}
+	m.Seq = whole.Seq
+	for i := range whole.Parts {
+		changes[1+i].Part.Seq = whole.Parts[i].Seq
+	}
+	return n, nil
+}
+
+func (r *recorder) applyOne(tx store.Tx, c turn.Change) error {
 	switch {
+	case c.Event != nil:
+		return nil
 	case c.Message != nil && c.Message.Seq == 0:
 		return tx.AddMessage(c.Message)
 	case c.Message != nil:
@@ -164,6 +223,8 @@ func (r *recorder) addUsage(tx store.Tx, fin *lathe.StepFinish) error {
 // told returns the event for a change; fresh says that it is of something new.
 func told(c turn.Change, fresh bool) lathe.Event {
 	switch {
+	case c.Event != nil:
+		return c.Event
 	case c.Message != nil:
 		return bare(c.Message)
 	case c.Remove != nil:

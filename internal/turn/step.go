@@ -76,11 +76,8 @@ func (s *step) begin(ctx context.Context) error {
 	start := s.fold.add(&lathe.StepStart{})
 	s.guard.start = start
 	// From here on there is a message for an abort to end.
-	if err := s.Log.Commit(context.WithoutCancel(ctx), Change{Message: &s.msg}, Change{Part: start}); err != nil {
-		return err
-	}
-	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}})
-	return nil
+	return s.Log.Commit(context.WithoutCancel(ctx), Change{Message: &s.msg}, Change{Part: start},
+		Change{Event: lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}}})
 }
 
 // info returns the message's info as it is now.
@@ -266,8 +263,9 @@ func (s *step) account(fin llm.Finish) {
 	s.budget.spend(s.cost, s.usage)
 }
 
-// end settles everything that is still open and records how the step ended. It
-// works on a context that outlives a cancelled turn.
+// end settles everything that is still open and records how the step ended, in one transaction:
+// a finished step has no changes other than the recorded ones, and none is left open. It works on
+// a context that outlives a cancelled turn. No tool runs any more.
 func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, error) {
 	now, patch := s.changes(ctx)
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
@@ -280,23 +278,17 @@ func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, erro
 		failure = s.ended(ctx)
 	}
 	s.mu.Unlock()
-	if err := s.record(save, changed...); err != nil {
-		return stepResult{}, err
-	}
-	var err error
+	changes := partChanges(changed)
 	if failure == nil || s.usage != (lathe.Tokens{}) {
-		err = s.commitFinish(save, failure, now, patch)
-	} else {
-		err = s.record(save, s.addPatch(patch, now)...)
+		changes = append(changes, s.finished(failure, now)...)
+		now = "" // the step finish names it
 	}
-	if err != nil {
-		return stepResult{}, err
-	}
+	changes = append(changes, partChanges(s.addPatch(patch, now))...)
 	if failure != nil {
-		s.Log.Publish(lathe.SessionFailed{SessionID: s.Session.ID, Failure: failure})
+		changes = append(changes, Change{Event: lathe.SessionFailed{SessionID: s.Session.ID, Failure: failure}})
 	}
 	s.msg.Info = s.info(failure, s.Now())
-	if err := s.Log.Commit(save, Change{Message: &s.msg}); err != nil {
+	if err := s.Log.Commit(save, append(changes, Change{Message: &s.msg})...); err != nil {
 		return stepResult{}, err
 	}
 	s.msg.Parts = s.fold.values()
@@ -313,18 +305,22 @@ func (s *step) limitAfter(failure lathe.Failure, called bool) lathe.Failure {
 	return failure
 }
 
-// commitFinish records the step finish, the message with its tokens and cost, and what the step
-// changed, all in one transaction: a finished step has no changes other than the recorded ones.
-func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree string, patch *lathe.Patch) error {
+// finished returns the step finish, and the message as it is told with its tokens and cost while
+// it is still open.
+func (s *step) finished(failure lathe.Failure, tree string) []Change {
 	s.mu.Lock()
 	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Snapshot: tree, Cost: s.cost, Tokens: s.usage})
 	s.mu.Unlock()
-	s.msg.Info = s.info(failure, time.Time{})
-	changes := []Change{{Part: part}, {Message: &s.msg}}
-	for _, p := range s.addPatch(patch, "") {
+	open := s.msg
+	open.Info = s.info(failure, time.Time{})
+	return []Change{{Part: part}, {Event: lathe.MessageUpdated{Message: open}}}
+}
+
+func partChanges(parts []*lathe.Part) (changes []Change) {
+	for _, p := range parts {
 		changes = append(changes, Change{Part: p})
 	}
-	return s.Log.Commit(ctx, changes...)
+	return changes
 }
 
 // ended returns the failure, if any, that a complete answer amounts to.

@@ -42,6 +42,7 @@ type Change struct {
 	Message *lathe.Message // its info; parts are recorded one by one
 	Part    *lathe.Part
 	Remove  *lathe.Part
+	Event   lathe.Event // is not stored; it is told in its place among the others
 }
 
 // Log records what a turn does. Its methods are safe for concurrent use.

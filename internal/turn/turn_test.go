@@ -67,6 +67,8 @@ func (m *memory) Commit(_ context.Context, changes ...turn.Change) error {
 			m.events = append(m.events, "remove")
 		case c.Part != nil:
 			m.put(c.Part)
+		case c.Event != nil:
+			m.publish(c.Event)
 		}
 	}
 	return nil
@@ -107,6 +109,10 @@ func (m *memory) Progress(p lathe.Part) {
 func (m *memory) Publish(ev lathe.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.publish(ev)
+}
+
+func (m *memory) publish(ev lathe.Event) {
 	switch ev := ev.(type) {
 	case lathe.SessionFailed:
 		m.failures = append(m.failures, ev.Failure)
