@@ -32,18 +32,32 @@ const approvalMode store.Document[modeDoc] = "approval_mode"
 
 // Of returns the mode that holds for a session: its own, else that of the session it works for.
 func (m *Modes) Of(ctx context.Context, id lathe.SessionID) (lathe.ApprovalMode, error) {
+	mode, err := m.own(ctx, id)
+	if err != nil || mode != "" {
+		return mode, err
+	}
+	sess, err := m.s.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return m.in(ctx, &sess)
+}
+
+// in is Of for a session that is known, so that a session at the top asks the store for nothing.
+func (m *Modes) in(ctx context.Context, sess *lathe.Session) (lathe.ApprovalMode, error) {
 	for range maxAncestors {
-		mode, err := m.own(ctx, id)
+		mode, err := m.own(ctx, sess.ID)
 		if err != nil || mode != "" {
 			return mode, err
 		}
-		sess, err := m.s.Get(ctx, id)
+		if sess.ParentID == "" {
+			break
+		}
+		parent, err := m.s.Get(ctx, sess.ParentID)
 		if err != nil {
 			return "", err
 		}
-		if id = sess.ParentID; id == "" {
-			break
-		}
+		sess = &parent
 	}
 	return lathe.ByRules, nil
 }
@@ -128,7 +142,7 @@ func (m *Modes) confined(ctx context.Context, sess lathe.Session) error {
 // mode returns the mode that holds for the session of a run. One that cannot be read counts as
 // [lathe.AskFirst], the strictest mode in which work can go on.
 func (h *host) mode(ctx context.Context) lathe.ApprovalMode {
-	mode, err := h.s.Modes.Of(ctx, h.current().ID)
+	mode, err := h.s.Modes.in(ctx, h.current())
 	if err != nil {
 		h.s.opts.Log.Warn("the mode of approval cannot be read, so everything is asked about", "session", h.current().ID, "err", err)
 		return lathe.AskFirst
