@@ -124,14 +124,29 @@ func (e *eventsRead) scan(rows pgx.Rows) error {
 // where a transaction failed, so this can be said too often.
 func (e *eventsRead) missed(after int64) bool { return after > 0 && e.oldest > after+1 }
 
-// events reads what others noted after a number, and returns the newest number.
-func (v *view) events(after int64) (facts []store.Fact, newest int64, err error) {
+// eventsAfter reads what follows a number, with what this server noted itself.
+func (v *view) eventsAfter(after int64) (read eventsRead, err error) {
 	rows, err := v.query(newEvents, after)
 	if err != nil {
-		return nil, after, err
+		return read, err
 	}
-	var read eventsRead
-	if err := read.scan(rows); err != nil {
+	return read, read.scan(rows)
+}
+
+// before reads what others noted after a number and below another.
+func (v *view) before(after, below int64) ([]store.Fact, error) {
+	read, err := v.eventsAfter(after)
+	if err != nil {
+		return nil, err
+	}
+	read.rows = slices.DeleteFunc(read.rows, func(r eventRow) bool { return r.n >= below })
+	return v.others(&read, after)
+}
+
+// events reads what others noted after a number, and returns the newest number.
+func (v *view) events(after int64) (facts []store.Fact, newest int64, err error) {
+	read, err := v.eventsAfter(after)
+	if err != nil {
 		return nil, after, err
 	}
 	newest = after

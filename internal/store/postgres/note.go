@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -25,7 +24,6 @@ type noted struct {
 	rows  []eventRow
 	seen  int64 // how far this server had read
 	begun bool  // or whether it had begun to
-	read  eventsRead
 }
 
 // Note implements [store.Noter].
@@ -57,15 +55,13 @@ func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
 	return rows, nil
 }
 
-// queue has the journal locked, what others noted before read, and the rows added: the last
-// statements before COMMIT, because others wait for the lock.
+// queue has the journal locked and the rows added: the last statements before COMMIT, because
+// others wait for the lock.
 func (n *noted) queue(p *pipe) {
 	j := &n.db.journal
 	j.told.Store(true)
 	p.later(statement{query: lockEvents, doing: "lock the journal"})
-	if n.seen, n.begun = j.at(); n.begun {
-		p.later(statement{query: newEvents, args: []any{n.seen}, take: n.read.scan, doing: "read the journal"})
-	}
+	n.seen, n.begun = j.at()
 	for i := range n.rows {
 		r := &n.rows[i]
 		p.later(statement{
@@ -78,17 +74,22 @@ func (n *noted) queue(p *pipe) {
 	}
 }
 
-// settle passes on what was read, after the commit.
+// settle passes on the numbers, after the commit, and what others noted before. Numbers have the
+// order of the commits, so everything below the first of these is stored by now; where they
+// follow what this server had read, there is nothing in between. A transaction that failed
+// leaves a gap as well, in which nothing is found.
 func (n *noted) settle(ctx context.Context) {
 	for i := range n.rows {
 		n.into.Facts[n.rows[i].of].Number = n.rows[i].n
 	}
-	if n.begun && (len(n.read.rows) > 0 || n.read.missed(n.seen)) {
-		err := n.db.read(ctx, func(v *view) (err error) {
-			n.into.Before, err = v.others(&n.read, n.seen)
-			return err
+	if first := n.rows[0].n; n.begun && first != n.seen+1 {
+		err := n.db.retry(ctx, func(ctx context.Context) error {
+			return n.db.read(ctx, func(v *view) (err error) {
+				n.into.Before, err = v.before(n.seen, first)
+				return err
+			})
 		})
-		if err != nil { // of long bodies; what needs them is read again by those who are told this
+		if err != nil { // those who are told this read again what they show
 			n.db.log.Warn("what other servers told cannot be read", "err", err)
 			n.into.Before = []store.Fact{{Event: lathe.EventsMissed{}}}
 		}
@@ -144,21 +145,9 @@ func (n *noted) recall(ctx context.Context) {
 			return row.Scan(&n.rows[at].n)
 		}, `SELECT n FROM event WHERE origin = $1 ORDER BY n DESC LIMIT $2`, n.db.heart.self.ID, len(n.rows))
 	})
-	if err == nil && n.begun {
-		err = n.db.glance(ctx, func(v *view) error {
-			n.read = eventsRead{}
-			rows, err := v.query(newEvents, n.seen)
-			if err != nil {
-				return err
-			}
-			return n.read.scan(rows)
-		})
-	}
 	if err != nil { // they have no number here, and are told once more elsewhere
 		n.db.log.Warn("what was noted is not known", "err", err)
 		return
 	}
-	first := n.rows[0].n
-	n.read.rows = slices.DeleteFunc(n.read.rows, func(r eventRow) bool { return r.n >= first })
 	n.settle(ctx)
 }
