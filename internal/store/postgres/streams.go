@@ -20,22 +20,31 @@ type streams struct{ *core }
 // notAnothers is the condition that no other server ($1) has the lease of a part p.
 const notAnothers = `NOT EXISTS (SELECT 1 FROM lease l JOIN message m ON m.session = l.session WHERE m.n = p.message AND l.owner <> $1)`
 
+// appendText appends to the text of a part ($2) what of $4 is not there yet, if it begins at
+// offset $3, and returns how much was there. The newest piece takes it over unless it is much
+// longer: that is written anew then, and each piece is a row that has to go when the part ends. A
+// statement that was repeated while its first attempt was still under way finds that the piece has
+// grown, and leaves it.
+const appendText = `WITH
+	p AS (SELECT n, rev, size FROM part p WHERE id = $2 AND open AND kind IN ('` + codec.KindText + `', '` + codec.KindReasoning + `') AND ` + notAnothers + ` FOR SHARE),
+	last AS (SELECT t.at, octet_length(t.data) AS len FROM piece t JOIN p ON t.part = p.n AND t.rev = p.rev ORDER BY t.at DESC LIMIT 1),
+	have AS (SELECT n, rev, at, len, coalesce(at + len, size) AS size FROM p LEFT JOIN last ON true),
+	more AS (SELECT n, rev, at, len, size, substring($4::bytea FROM (size - $3 + 1)::int) AS text FROM have
+		WHERE $3 BETWEEN 0 AND size AND size - $3 < octet_length($4::bytea)),
+	fits AS (SELECT * FROM more WHERE len + octet_length(text) <= 4000 AND len <= greatest(256, 2 * octet_length(text))),
+	grown AS (UPDATE piece t SET data = t.data || f.text FROM fits f WHERE t.part = f.n AND t.rev = f.rev AND t.at = f.at AND octet_length(t.data) = f.len),
+	new AS (INSERT INTO piece (part, rev, at, data) SELECT n, rev, size, text FROM more WHERE NOT EXISTS (SELECT 1 FROM fits) ON CONFLICT DO NOTHING)
+	SELECT size, CASE
+		WHEN $5::bool AND $6::text[] IS NOT NULL AND ` + notCrowded + ` THEN pg_notify(` + channel + `, $1 || '` + withText + ` ' || $2)::text ||
+			(SELECT string_agg(pg_notify(` + textChannel + `, l)::text, '') FROM unnest($6) l)
+		WHEN $5::bool THEN pg_notify(` + channel + `, $1 || ' ' || $2)::text END FROM have`
+
 // AppendText implements [store.Streams].
 func (s streams) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
 	var have int64
 	told := s.journal.told.Load()
 	err := s.once(ctx, func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `WITH
-			p AS (SELECT n, rev, size FROM part p WHERE id = $2 AND open AND kind IN ('`+codec.KindText+`', '`+codec.KindReasoning+`') AND `+notAnothers+` FOR SHARE),
-			have AS (SELECT n, rev, coalesce((SELECT t.at + octet_length(t.data) FROM piece t WHERE t.part = p.n AND t.rev = p.rev
-				ORDER BY t.at DESC LIMIT 1), size) AS size FROM p),
-			new AS (INSERT INTO piece (part, rev, at, data) SELECT n, rev, size, substring($4::bytea FROM (size - $3 + 1)::int) FROM have
-				WHERE $3 BETWEEN 0 AND size AND size - $3 < octet_length($4::bytea) ON CONFLICT DO NOTHING)
-			SELECT size, CASE
-				WHEN $5::bool AND $6::text[] IS NOT NULL AND `+notCrowded+` THEN pg_notify(`+channel+`, $1 || '`+withText+` ' || $2)::text ||
-					(SELECT string_agg(pg_notify(`+textChannel+`, l)::text, '') FROM unnest($6) l)
-				WHEN $5::bool THEN pg_notify(`+channel+`, $1 || ' ' || $2)::text END FROM have`,
-			s.heart.self.ID, part, offset, []byte(text), told, s.letters(part, offset, text)).Scan(&have, nil)
+		return s.pool.QueryRow(ctx, appendText, s.heart.self.ID, part, offset, []byte(text), told, s.letters(part, offset, text)).Scan(&have, nil)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
