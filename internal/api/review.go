@@ -1,6 +1,11 @@
 package api
 
-import "lathe"
+import (
+	"fmt"
+	"hash/fnv"
+
+	"lathe"
+)
 
 // Reviewed is what one prompt of a session changed.
 type Reviewed struct {
@@ -26,6 +31,17 @@ type ReviewedFile struct {
 // Readable reports whether the file's text is known.
 func (f ReviewedFile) Readable() bool { return f.Before != "" || f.After != "" }
 
+// Key names a change by its content, so that a change of the same file which became another one
+// has another key.
+func (f ReviewedFile) Key() string {
+	h := fnv.New64a()
+	for _, s := range []string{f.File, f.Before, f.After, f.Status} {
+		_, _ = h.Write([]byte(s))
+		_, _ = h.Write([]byte{0})
+	}
+	return f.File + fmt.Sprintf(" %x", h.Sum64())
+}
+
 // Counts returns how many lines were added and removed in all files.
 func (r Reviewed) Counts() (added, removed int) {
 	for _, f := range r.Files {
@@ -42,4 +58,26 @@ type TakeBack struct {
 	// Hunk counts the stretches of changed lines in the file, from 1; 0 means all.
 	Hunk   int  `json:"hunk,omitempty"`
 	DryRun bool `json:"dryRun,omitempty"` // only say what would be changed and what would be kept
+}
+
+// Stage says what is put into git's index: files as they are now, or one hunk of a change.
+type Stage struct {
+	Message lathe.MessageID `json:"message"` // the prompt that made the change
+	// Until is the prompt before which a comparison ends that begins with Message; empty: it
+	// is the change of Message alone, or what was taken back of it.
+	Until lathe.MessageID `json:"until,omitempty"`
+	Files []string        `json:"files,omitempty"` // of the change; empty: all of them
+	// Hunk counts the stretches of changed lines in the one file that is named, from 1; 0: all of it.
+	Hunk int `json:"hunk,omitempty"`
+	// Change is the [ReviewedFile.Key] of what the person saw; a hunk needs it.
+	Change string `json:"change,omitempty"`
+}
+
+// Staged is what came of [Stage].
+type Staged struct {
+	Files []string `json:"files"`
+	// Whole says that all of a file was staged instead of a hunk of it: it is new, or gone.
+	Whole bool `json:"whole,omitempty"`
+	// Already says that the index had it before.
+	Already bool `json:"already,omitempty"`
 }

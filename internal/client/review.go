@@ -40,3 +40,11 @@ func (c sessions) TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeB
 	}
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/review/take-back", in, plain[api.Reverted])
 }
+
+// Stage puts what a session changed into git's index.
+func (c sessions) Stage(ctx context.Context, id lathe.SessionID, in api.Stage) (api.Staged, error) {
+	if err := plausible(id); err != nil {
+		return api.Staged{}, err
+	}
+	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/review/stage", in, plain[api.Staged])
+}

@@ -17,6 +17,7 @@ func reviewRoutes() []route {
 		{http.MethodGet, path, on(reviews.list), ""},
 		{http.MethodGet, path + "/between", on(reviews.between), ""},
 		{http.MethodPost, path + "/take-back", on(reviews.takeBack), ""},
+		{http.MethodPost, path + "/stage", on(reviews.stage), ""},
 	}
 }
 
@@ -47,4 +48,16 @@ func (c reviews) takeBack() (any, error) {
 	}
 	out, err := c.s.opts.Service.Undo.TakeBack(context.WithoutCancel(c.ctx()), sess.ID, in)
 	return encodeReverted(out).Reverted, err
+}
+
+func (c reviews) stage() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in api.Stage
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	return c.s.opts.Service.Undo.Stage(c.ctx(), sess.ID, in)
 }

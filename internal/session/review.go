@@ -34,6 +34,20 @@ func (u *Undo) Between(ctx context.Context, id lathe.SessionID, from, to lathe.M
 	return r.changes.Between(ctx, sess, from, to)
 }
 
+// Stage puts what a session changed into git's index; see [undo.Changes.Stage]. The session may
+// be busy.
+func (u *Undo) Stage(ctx context.Context, id lathe.SessionID, in api.Stage) (api.Staged, error) {
+	r, err := u.s.runner(ctx, id)
+	if err != nil {
+		return api.Staged{}, err
+	}
+	sess, err := u.s.Get(ctx, id)
+	if err != nil {
+		return api.Staged{}, err
+	}
+	return r.changes.Stage(ctx, sess, in)
+}
+
 // TakeBack takes changes of one prompt back and keeps what came after them. It refuses while
 // the session is busy.
 func (u *Undo) TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeBack) (out undo.Result, err error) {

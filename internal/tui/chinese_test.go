@@ -18,7 +18,8 @@ import (
 // notSaid are texts of the screen that no person reads, or that are the same in every language.
 var notSaid = regexp.MustCompile(strings.Join([]string{
 	`^[a-z]+(\.[a-z]+)+`, `\x1b`, `\\b`, `^https?://`, // names of commands and events, escape sequences, patterns, addresses
-	`^[^ ]*(emulator|inscreen|stage|stopped)[^ ]*\.go`,                            // pictures for the documents, what is replaced, what the model and git are told
+	`^[^ ]*(emulator|inscreen|stopped)[^ ]*\.go`,                                  // pictures for the documents, what is replaced, what the model is told
+	`^Commit what is staged: read`,                                                // to the model
 	`^(up|down|tab|home|esc|left|pgup|r), `, `^New session - `, `^GitHub Copilot`, // keys, names
 	`^, %d%% of|^; did you mean %q|is set%s|^, and %d more found|^as it is now, and that|^ A subscription|pgup pgdn scroll%s|^logs in to$|^\+%d %s%d · `, // part of a text that is in the catalogue as a whole
 	`^ (in|for) %s$`, `^%d[mh] `, `matchs$`, `entrys$`, `^lathe %s`, `^lathe permissions revoke`,

@@ -43,9 +43,6 @@ func (a *App) event(e lathe.Envelope) tea.Cmd {
 	case lathe.PartUpdated:
 		if ev.Part.SessionID == a.session.ID {
 			a.conv.Part(ev.Part)
-			if tell, ok := a.review.Ended(ev.Part); ok {
-				a.notify(tell.Kind, tell.Text)
-			}
 		}
 	case lathe.PartDelta:
 		if ev.SessionID == a.session.ID {

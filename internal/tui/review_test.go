@@ -43,6 +43,14 @@ func (r *reviewed) TakeBack(_ context.Context, id lathe.SessionID, in api.TakeBa
 	return r.back, r.note("take back %s %s %q %d dry=%t", id, in.Message, in.File, in.Hunk, in.DryRun)
 }
 
+func (r *reviewed) Stage(_ context.Context, id lathe.SessionID, in api.Stage) (api.Staged, error) {
+	out := api.Staged{Files: in.Files, Whole: in.Hunk > 0 && in.Files[0] == "new.txt"}
+	if in.Change != "" && in.Change != r.list[0].Files[0].Key() && !out.Whole {
+		return out, lathe.Errorf(lathe.CodeInvalid, "", "not the change that was seen")
+	}
+	return out, r.note("stage %s %s until=%s %q %d", id, in.Message, in.Until, in.Files, in.Hunk)
+}
+
 func reviewing(t *testing.T, o Options) (*driver, *reviewed) {
 	before := strings.Join(strings.Fields("a b c d e f g h i j k l m n 漢 p"), "\n") + "\n"
 	after := strings.Replace(strings.Replace(before, "b\n", "B\n", 1), "漢\n", "字\n", 1)
@@ -113,9 +121,9 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.press("ctrl+x", "v", "enter", "n", "s", "esc", "esc", "ctrl+u", "ctrl+x", "v", "m")
 	d.shows("❯ Commit what is staged: read it with `git diff --cached`")
 	want := []string{
-		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git update-index --add --remove --replace -- 'a b.txt' 'new.txt'"`,
+		`stage ses_1 msg_1 until= ["a b.txt" "new.txt"] 0`,
 		"between ses_1 msg_1 msg_3", "preview ses_1 msg_1", "revert ses_1 msg_1",
-		`shell ses_1 "cd \"$(git rev-parse --show-toplevel)\" && git apply --cached - <<'LATHE_PATCH'\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -12,5 +12,5 @@\n l\n m\n n\n-漢\n+字\n p\nLATHE_PATCH"`,
+		`stage ses_1 msg_1 until= ["a b.txt"] 2`,
 	}
 	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

@@ -1,13 +1,10 @@
 package tui
 
 import (
-	"context"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/engine"
 	"lathe/internal/tui/review"
 )
 
@@ -27,10 +24,6 @@ func (a *App) reviews(msg tea.Msg) tea.Cmd {
 			return a.tick()
 		}
 		return a.apply(a.input.Append(m.Prompt))
-	case review.Run:
-		id, agent := a.session.ID, engine.Prompt{}
-		agent.Agent, agent.Model = a.choice.Chosen()
-		return a.do("", func(ctx context.Context) error { return a.access.Shell(ctx, id, m.Command, agent) })
 	case review.Revert:
 		return a.apply(chat.Undo{Message: m.Message})
 	case review.Jump:

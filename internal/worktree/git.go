@@ -183,6 +183,9 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.git, slices.Concat(settings, r.options, options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(r.o.Environ), stopTime
+	if r.input != "" {
+		cmd.Stdin = strings.NewReader(r.input)
+	}
 	if r.index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.index)
 	}

@@ -8,6 +8,8 @@
 // that are on no other branch, and uncommitted files, are first saved on a
 // branch of their own. Ignored files are not kept.
 //
+// [Repo.Stage] and [Repo.StagePatch] put changes of any checkout into its index.
+//
 // Git runs without the repository's hooks, without the network but to clone and fetch, and,
 // in a repository that is not trusted, without the filters of its own configuration.
 package worktree
@@ -78,6 +80,7 @@ type Repo struct {
 	o     Options
 	git   string  // the program
 	index string  // instead of the checkout's own
+	input string  // what git reads; empty: nothing
 	from  *Source // that is fetched from
 
 	options []string // of every git

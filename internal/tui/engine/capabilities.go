@@ -62,7 +62,7 @@ type Elsewhere interface {
 	Import(ctx context.Context, in api.Import) iter.Seq2[api.ImportNews, error]
 }
 
-// Reviewer tells what the prompts of a session changed, and takes changes back.
+// Reviewer tells what the prompts of a session changed, takes changes back, and stages them for a commit.
 type Reviewer interface {
 	Review(ctx context.Context, id lathe.SessionID) ([]api.Reviewed, error)
 	// Between returns what changed from one prompt on until before another one.
@@ -70,6 +70,7 @@ type Reviewer interface {
 	// PreviewRevert says what [Undoer.Revert] would do to files.
 	PreviewRevert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error)
 	TakeBack(ctx context.Context, id lathe.SessionID, in api.TakeBack) (api.Reverted, error)
+	Stage(ctx context.Context, id lathe.SessionID, in api.Stage) (api.Staged, error)
 }
 
 // Modes know how much sessions ask before something is done.

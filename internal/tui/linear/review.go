@@ -64,7 +64,7 @@ func (t *talk) look(p api.Reviewed, f api.ReviewedFile) {
 	} else {
 		t.say("Its text is not known: it is binary, very large, or only its permission bits changed.")
 	}
-	list := []choice{{"back to the list", t.review}, {"done", func() {}}}
+	list := []choice{{"stage the file for a commit", func() { t.stage(p, f) }}, {"back to the list", t.review}, {"done", func() {}}}
 	if !p.Taken {
 		list = append([]choice{{"take this change back", func() { t.takeBack(p, f, true) }}}, list...)
 	}
@@ -104,5 +104,12 @@ func (t *talk) takeBack(p api.Reviewed, f api.ReviewedFile, dry bool) {
 		t.say("No file would be changed.")
 	case dry:
 		t.menu.offer([]choice{{"leave it", func() { t.say("Nothing is changed.") }}, {"take it back", func() { t.takeBack(p, f, false) }}})
+	}
+}
+
+// stage puts a file into git's index as it is now.
+func (t *talk) stage(p api.Reviewed, f api.ReviewedFile) {
+	if _, err := t.Engine.Can().Review.Stage(t.ctx, t.session.ID, api.Stage{Message: p.Message, Files: []string{f.File}}); !t.fail(err) {
+		t.say("Staged as it is now: %s", printable.Line(f.File))
 	}
 }

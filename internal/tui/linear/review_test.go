@@ -34,7 +34,11 @@ func (r reviewed) TakeBack(_ context.Context, id lathe.SessionID, in api.TakeBac
 	return out, r.note("take back %s %s %s dry=%t", id, in.Message, in.File, in.DryRun)
 }
 
-// TestReview holds that changes are looked through and taken back with numbers alone, and that
+func (r reviewed) Stage(_ context.Context, id lathe.SessionID, in api.Stage) (api.Staged, error) {
+	return api.Staged{Files: in.Files}, r.note("stage %s %s %s", id, in.Message, in.Files)
+}
+
+// TestReview holds that changes are looked through, staged and taken back with numbers alone, and that
 // taking back asks, with what it would do.
 func TestReview(t *testing.T) {
 	e := &fake{events: make(chan lathe.Envelope)}
@@ -42,15 +46,21 @@ func TestReview(t *testing.T) {
 	p.hears("1. p.png, added, 0 lines added, 0 lines removed, and a picture\n2. a.txt, modified, 2 lines added, 1 line removed, make it louder\nType a number and press enter.\n")
 	p.says("1")
 	p.hears("File: p.png\nIts text is not known")
-	p.says("2")
+	p.says("3")
 	p.hears("1. p.png")
 	p.says("2")
-	p.hears("File: a.txt\nremoved line 2: two\nadded line 2: TWO\nadded line 3: three\n1. take this change back\n2. back to the list\n3. done\n")
+	p.hears("File: a.txt\nremoved line 2: two\nadded line 2: TWO\nadded line 3: three\n1. take this change back\n2. stage the file for a commit\n3. back to the list\n4. done\n")
+	p.says("2")
+	p.hears("Staged as it is now: a.txt")
+	p.says("/diff")
+	p.hears("1. p.png")
+	p.says("2")
+	p.hears("1. take this change back")
 	p.says("1")
 	p.hears("This would be changed: /proj/a.txt\nKept as it is: /proj/b.txt, it was changed since\n1. leave it\n2. take it back\n")
 	p.says("2")
 	p.hears("Taken back: /proj/a.txt")
 	p.says("/diff")
 	p.hears("1. p.png")
-	p.leaves("take back ses_1 msg_1 a.txt dry=true", "take back ses_1 msg_1 a.txt dry=false")
+	p.leaves("stage ses_1 msg_1 [a.txt]", "take back ses_1 msg_1 a.txt dry=true", "take back ses_1 msg_1 a.txt dry=false")
 }

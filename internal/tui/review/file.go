@@ -158,7 +158,7 @@ func (f *file) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		f.whole = !f.whole
 		f.again()
 	case "space":
-		return f.list.room.look(f.list.session, []string{key(f.change)}, !f.list.room.looked[key(f.change)])
+		return f.list.room.look(f.list.session, []string{f.change.Key()}, !f.list.room.looked[f.change.Key()])
 	default:
 		return f.act(stroke)
 	}
@@ -205,12 +205,11 @@ func (f *file) act(stroke string) tea.Msg {
 	return f.list.room.takeBack(f.list, api.TakeBack{Message: f.prompt.Message, File: f.change.File, Hunk: l.hunk}, what, f)
 }
 
+// stage puts a hunk into git's index.
 func (f *file) stage(hunk int) tea.Msg {
-	command, what := stageHunk(f.change, f.hunks[hunk-1]), fmt.Sprintf("staged hunk %d", hunk)
-	if command == "" {
-		command, what = stageFiles([]api.ReviewedFile{f.change}), "staged the file"
-	}
-	return f.list.room.stages(command, what)
+	return f.list.room.stage(f.list.session, api.Stage{
+		Message: f.prompt.Message, Until: f.list.until, Files: []string{f.change.File}, Hunk: hunk, Change: f.change.Key(),
+	})
 }
 
 // comment asks for a remark about a line.
@@ -259,7 +258,7 @@ func (f *file) where(l look.Look) string {
 	if len(f.lines) > 0 && f.lines[f.at].hunk > 0 {
 		text = fmt.Sprintf("hunk %d of %d", f.lines[f.at].hunk, len(f.hunks))
 	}
-	if f.list.room.looked[key(f.change)] {
+	if f.list.room.looked[f.change.Key()] {
 		text = l.Glyph("☑ ", "[x] ") + l.T("looked at") + l.Glyph(" · ", " - ") + l.T(text)
 	}
 	return text

@@ -22,9 +22,10 @@ type overview struct {
 	list    []api.Reviewed
 	rows    []row
 	at, top int
-	mark    int  // the prompt that a comparison begins with; -1: none
-	fixed   bool // a comparison: nothing in it can be taken back
-	first   int  // the line of the first row, as of the last drawing
+	mark    int             // the prompt that a comparison begins with; -1: none
+	fixed   bool            // a comparison: nothing in it can be taken back
+	until   lathe.MessageID // the prompt before which the comparison ends
+	first   int             // the line of the first row, as of the last drawing
 }
 
 // row is a prompt, or a file of it.
@@ -155,11 +156,11 @@ func (o *overview) look(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 	}
 	all := true
 	for _, f := range files {
-		all = all && o.room.looked[key(f)]
+		all = all && o.room.looked[f.Key()]
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
-		names[i] = key(f)
+		names[i] = f.Key()
 	}
 	o.move(1)
 	return o.room.look(o.session, names, !all)
@@ -176,15 +177,20 @@ func (o *overview) takeBack(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 	return o.room.takeBack(o, in, what)
 }
 
+// stage puts a file into git's index, or all of a prompt's; a renamed one under both names.
 func (o *overview) stage(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
-	files := p.Files
-	if f != nil {
-		files = []api.ReviewedFile{*f}
+	var names []string
+	switch {
+	case f != nil:
+		names = both(p.Files, *f)
+	case len(p.Files) == 0:
+		return dialog.Tell{Kind: dialog.Info, Text: "this prompt changed no files"}
+	default:
+		for _, f := range p.Files {
+			names = append(names, f.File)
+		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
-	return o.room.stages(stageFiles(files), "staged "+look.Plural(len(files), "file")+" as they are now")
+	return o.room.stage(o.session, api.Stage{Message: p.Message, Until: o.until, Files: names})
 }
 
 // compare marks where a comparison begins, or shows it.
@@ -232,7 +238,7 @@ func (o *overview) summary(l look.Look) string {
 		added, removed = added+a, removed+r
 		for _, f := range p.Files {
 			files++
-			if o.room.looked[key(f)] {
+			if o.room.looked[f.Key()] {
 				looked++
 			}
 		}
@@ -247,7 +253,7 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 	}
 	f := p.Files[r.file]
 	mark := styled.Span{Text: "  " + l.Glyph("☐ ", "[ ] "), Style: l.FG(theme.Muted)}
-	if o.room.looked[key(f)] {
+	if o.room.looked[f.Key()] {
 		mark = styled.Span{Text: "  " + l.Glyph("☑ ", "[x] "), Style: l.FG(theme.Success)}
 	}
 	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}

@@ -28,3 +28,11 @@ func renamed(files []api.ReviewedFile, f api.ReviewedFile) (other, way string) {
 	}
 	return other, way
 }
+
+// both are the names of a file, with the other one of a file that was renamed.
+func both(files []api.ReviewedFile, f api.ReviewedFile) []string {
+	if other, _ := renamed(files, f); other != "" {
+		return []string{f.File, other}
+	}
+	return []string{f.File}
+}

@@ -1,13 +1,11 @@
 // Package review is where a person looks through what a session changed: by prompt, file and
 // hunk. review.go fetches and carries out, overview.go lists prompts and files, file.go shows
-// a file with its changes in place, stage.go makes the commands that put changes into git's
-// index.
+// a file with its changes in place, stage.go puts changes into git's index.
 package review
 
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -25,17 +23,13 @@ import (
 // Room knows what was looked at.
 type Room struct {
 	access *engine.Access
-	looked map[string]bool // changes, by their content
-	// staging has what is said when a command that stages something has succeeded, by the command.
-	staging map[string]string
+	looked map[string]bool // changes, by their [api.ReviewedFile.Key]
 }
 
 // What the person wants done with what they see.
 type (
 	// Comment is a remark for the next prompt, with the place it is about.
 	Comment struct{ Text string }
-	// Run is a command that the person runs in the session.
-	Run struct{ Command string }
 	// Ask is a prompt for the model, to be sent by the person.
 	Ask struct{ Prompt string }
 	// Revert goes back to before a prompt.
@@ -46,7 +40,7 @@ type (
 
 // New returns the room of an engine.
 func New(access *engine.Access) *Room {
-	return &Room{access: access, looked: map[string]bool{}, staging: map[string]string{}}
+	return &Room{access: access, looked: map[string]bool{}}
 }
 
 // Open shows the changes of a session.
@@ -117,8 +111,8 @@ func (r *Room) compare(session lathe.SessionID, from, to api.Reviewed) tea.Msg {
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		o := &overview{room: r, session: session, mark: -1, fixed: true}
-		o.take([]api.Reviewed{{Text: fmt.Sprintf("from %q to %q", short(from.Text), short(to.Text)), Created: to.Created, Files: files}})
+		o := &overview{room: r, session: session, mark: -1, fixed: true, until: to.Message}
+		o.take([]api.Reviewed{{Message: from.Message, Text: fmt.Sprintf("from %q to %q", short(from.Text), short(to.Text)), Created: to.Created, Files: files}})
 		return dialog.Open{Sheet: o}
 	})
 }
@@ -226,16 +220,6 @@ func (c *confirm) answer(i int) tea.Msg {
 // Draw shows what would happen, and the answers.
 func (c *confirm) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	return c.Show(l, height, l.Title(styled.OneLine(c.title), "nothing is done yet"), c.text(l), nil)
-}
-
-// key names a change by its content, so that one which changed again was not looked at.
-func key(f api.ReviewedFile) string {
-	h := fnv.New64a()
-	for _, s := range []string{f.File, f.Before, f.After, f.Status} {
-		_, _ = h.Write([]byte(s))
-		_, _ = h.Write([]byte{0})
-	}
-	return f.File + fmt.Sprintf(" %x", h.Sum64())
 }
 
 // short is the beginning of a prompt.
