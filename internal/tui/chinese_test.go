@@ -58,6 +58,59 @@ func TestScreenIsSaidInEachLanguage(t *testing.T) {
 	saytest.Tell(t, missing)
 }
 
+// TestNothingIsDrawnUnsaid holds that no text of the source is drawn without having been looked
+// up in the person's language; those of sheets are looked up when these are drawn.
+func TestNothingIsDrawnUnsaid(t *testing.T) {
+	var missing []string
+	saytest.Unsaid(t, ".", []string{"Plain"}, []string{"Text"}, func(text, at string) {
+		missing = append(missing, fmt.Sprintf("%s: %q is drawn as it is", at, text))
+	})
+	saytest.Tell(t, missing)
+}
+
+// TestDialogsInChinese holds that every dialog, and the pages that a person meets first, show
+// nothing in English that could be said in Chinese.
+func TestDialogsInChinese(t *testing.T) {
+	shown := saytest.NewShown(t, "../say/zh-CN")
+	check := func(t *testing.T, d *driver) {
+		t.Helper()
+		for _, text := range shown.In(d.shot()) {
+			t.Errorf("%q is shown in English:\n%s", text, d.shot())
+		}
+	}
+	for name, steps := range dialogs() {
+		t.Run(name, func(t *testing.T) {
+			d := practised(t, Options{Say: say.Chinese})
+			for _, s := range steps {
+				s(d)
+			}
+			check(t, d)
+		})
+	}
+	t.Run("first run", func(t *testing.T) {
+		f := newAble()
+		f.models = []api.Model{{ProviderID: "offline", ModelID: "guide", Default: true}}
+		f.found = api.Found{Servers: []api.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
+		check(t, drive(t, Options{Engine: f, Say: say.Chinese}))
+	})
+	t.Run("trust", func(t *testing.T) {
+		f := newAble()
+		f.trust = api.Trust{LeftOut: []api.LeftOut{{Path: "mcp", Where: "lathe.json:3:2", Reason: "it starts programs or reaches servers"}}}
+		check(t, drive(t, Options{Engine: f, Say: say.Chinese}))
+	})
+	t.Run("changes", func(t *testing.T) {
+		d, _ := reviewing(t, Options{Say: say.Chinese})
+		d.press("ctrl+x", "v")
+		check(t, d)
+		d.press("enter")
+		check(t, d)
+		d.press("n", "c")
+		check(t, d)
+		d.press("esc", "x")
+		check(t, d)
+	})
+}
+
 // TestWordsOfOthersStay holds that what a person said is not translated in a list because
 // the screen has the same words.
 func TestWordsOfOthersStay(t *testing.T) {

@@ -27,7 +27,7 @@ var (
 
 // Prose calls found with each text of more than a word that stands in the Go files below a
 // directory, tests left out, and where it stands. Texts that are put together count as one,
-// with %s for what is put in.
+// with %s for what is put in; those that count something are told with one of it, too.
 func Prose(t *testing.T, root string, found func(text, at string)) {
 	t.Helper()
 	Walk(t, root, func(n ast.Node, at func(ast.Node) string) bool {
@@ -40,6 +40,9 @@ func Prose(t *testing.T, root string, found func(text, at string)) {
 			text, ok := Written(n)
 			if ok && prose().MatchString(text) {
 				found(text, at(n))
+			}
+			if one, _ := written(n, true); one != text && prose().MatchString(one) {
+				found(one, at(n))
 			}
 			return !ok
 		}
@@ -69,19 +72,22 @@ func Walk(t *testing.T, root string, visit func(n ast.Node, at func(ast.Node) st
 }
 
 // Written returns a text as it stands in the source, with %s for what is put in.
-func Written(e ast.Expr) (string, bool) {
+func Written(e ast.Expr) (string, bool) { return written(e, false) }
+
+// written is [Written] with one or several of what is counted.
+func written(e ast.Expr, one bool) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		s, err := strconv.Unquote(e.Value)
 		return s, err == nil && e.Kind == token.STRING
 	case *ast.ParenExpr:
-		return Written(e.X)
+		return written(e.X, one)
 	case *ast.BinaryExpr:
 		if e.Op != token.ADD {
 			return "", false
 		}
-		a, known := Written(e.X)
-		b, also := Written(e.Y)
+		a, known := written(e.X, one)
+		b, also := written(e.Y, one)
 		if !known {
 			a = "%s"
 		}
@@ -90,21 +96,24 @@ func Written(e ast.Expr) (string, bool) {
 		}
 		return a + b, known || also
 	case *ast.CallExpr:
-		return made(e)
+		return made(e, one)
 	}
 	return "", false
 }
 
 // made returns what a call makes, if that is a text with something put in.
-func made(call *ast.CallExpr) (string, bool) {
+func made(call *ast.CallExpr, one bool) (string, bool) {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	switch {
 	case !ok || len(call.Args) == 0:
 		return "", false
 	case s.Sel.Name == "Sprintf" || s.Sel.Name == "T":
-		return Written(call.Args[0])
+		return written(call.Args[0], one)
 	case s.Sel.Name == "Plural" && len(call.Args) == 2, s.Sel.Name == "Several" && len(call.Args) == 2:
-		word, ok := Written(call.Args[1])
+		word, ok := written(call.Args[1], one)
+		if one && s.Sel.Name == "Plural" {
+			return "1 " + word, ok
+		}
 		return "%d " + word + "s", ok
 	}
 	return "", false

@@ -24,7 +24,8 @@ type overview struct {
 	at, top int
 	mark    int             // the prompt that a comparison begins with; -1: none
 	fixed   bool            // a comparison: nothing in it can be taken back
-	until   lathe.MessageID // the prompt before which the comparison ends
+	from    string          // the prompt that the comparison begins with
+	until   lathe.MessageID // the one before which it ends
 	first   int             // the line of the first row, as of the last drawing
 }
 
@@ -269,8 +270,11 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 
 func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Line {
 	text, style := styled.OneLine(p.Text), l.FG(theme.Text, styled.Bold)
-	if p.Taken {
+	switch {
+	case p.Taken:
 		text, style = l.T("taken back by you"), l.FG(theme.Secondary)
+	case o.fixed:
+		text = l.T(fmt.Sprintf("from %q to %q", short(o.from), short(p.Text)))
 	}
 	if marked {
 		text = l.T("compare from:") + " " + text

@@ -5,7 +5,6 @@ package review
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -111,8 +110,8 @@ func (r *Room) compare(session lathe.SessionID, from, to api.Reviewed) tea.Msg {
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		o := &overview{room: r, session: session, mark: -1, fixed: true, until: to.Message}
-		o.take([]api.Reviewed{{Message: from.Message, Text: fmt.Sprintf("from %q to %q", short(from.Text), short(to.Text)), Created: to.Created, Files: files}})
+		o := &overview{room: r, session: session, mark: -1, fixed: true, from: from.Text, until: to.Message}
+		o.take([]api.Reviewed{{Message: from.Message, Text: to.Text, Created: to.Created, Files: files}})
 		return dialog.Open{Sheet: o}
 	})
 }

@@ -112,7 +112,7 @@ func (r *Room) Offer(f api.Found) tea.Msg {
 		if it.ID == "connect" {
 			text = "The key is stored for you alone (mode 0600) and tried with one small request."
 		}
-		return styled.Plain(text, l.FG(theme.Muted))
+		return styled.Plain(l.T(text), l.FG(theme.Muted))
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		switch it.ID {

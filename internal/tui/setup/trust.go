@@ -94,9 +94,9 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 // Draw shows what the repository brings, and the answers.
 func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	text := "It brings settings that run programs or loosen rules. They have no effect unless you trust it:"
-	body := styled.Wrap(styled.Plain(text, l.FG(theme.Text)), l.Width-3, l.Method)
+	body := styled.Wrap(styled.Plain(l.T(text), l.FG(theme.Text)), l.Width-3, l.Method)
 	for _, o := range s.t.LeftOut {
-		line := styled.Line{{Text: styled.OneLine(o.Path), Style: l.FG(theme.Warning)}, {Text: "  " + styled.OneLine(o.Reason), Style: l.FG(theme.Text)},
+		line := styled.Line{{Text: styled.OneLine(o.Path), Style: l.FG(theme.Warning)}, {Text: "  " + l.T(styled.OneLine(o.Reason)), Style: l.FG(theme.Text)},
 			{Text: "  " + styled.OneLine(o.Where), Style: l.FG(theme.Muted)}}
 		body = append(body, styled.Wrap(line, l.Width-3, l.Method)...)
 	}

@@ -52,7 +52,7 @@ func (r *Room) drawElsewhere(l look.Look) (out []styled.Line) {
 			out = append(out, append(styled.Plain("   "+l.T("found on this machine"), l.FG(theme.Text, styled.Bold)),
 				styled.Span{Text: "  " + r.host.Keys().For(keys.Elsewhere) + " " + l.T("imports, keeps or ignores it"), Style: muted}))
 		}
-		out = append(out, styled.Line{{Text: "   " + l.Glyph("• ", "* ")}, {Text: e.Program, Style: l.FG(theme.Text)}, {Text: "  " + has(e), Style: muted}})
+		out = append(out, styled.Line{{Text: "   " + l.Glyph("• ", "* ")}, {Text: e.Program, Style: l.FG(theme.Text)}, {Text: "  " + l.T(has(e)), Style: muted}})
 	}
 	if out != nil {
 		out = append(out, nil)
