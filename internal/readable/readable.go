@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/ledger"
 	"lathe/internal/permission"
+	"lathe/internal/store"
 )
 
 // Output returns the result of a tool without the tags around it. Text that only
@@ -24,8 +25,11 @@ func Output(text string) string {
 	if words, ok := permission.Feedback(text); ok {
 		return "refused: " + words
 	}
-	if text == (*permission.Rejected)(nil).Error() {
+	switch text {
+	case (*permission.Rejected)(nil).Error():
 		return "refused"
+	case store.Interrupted:
+		return "interrupted"
 	}
 	return denied(text)
 }

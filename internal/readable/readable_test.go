@@ -5,6 +5,7 @@ import (
 
 	"lathe/internal/ledger"
 	"lathe/internal/permission"
+	"lathe/internal/store"
 )
 
 func TestOutput(t *testing.T) {
@@ -14,8 +15,9 @@ func TestOutput(t *testing.T) {
 		"<path>": "<path>",
 		"<path>/a</path>\n<type>file</type>\n<content>\n1: <content>\n2: </content>\n\n(End of file - total 2 lines)\n</content>\n\n<system-reminder>\nkeep to it\n</system-reminder>": "1: <content>\n2: </content>",
 		"<path>/a</path>\n<type>file</type>\n<content>\n1: (End of file - total 9 lines)\n2: x\n\n(more)\n</content>":                                                                  "1: (End of file - total 9 lines)\n2: x\n\n(more)",
-		(&permission.Rejected{}).Error():                                                    "refused",
-		(&permission.Corrected{Feedback: "use npm"}).Error():                                "refused: use npm",
+		store.Interrupted:                                    "interrupted",
+		(&permission.Rejected{}).Error():                     "refused",
+		(&permission.Corrected{Feedback: "use npm"}).Error(): "refused: use npm",
 		"<path>/a</path>\n<type>directory</type>\n<entries>\nb/\n\n(1 entries)\n</entries>": "b/\n\n(1 entries)",
 		"out\n\n<bash_metadata>\nstopped\n</bash_metadata>":                                 "out\n\nstopped",
 		"in a file: <bash_metadata>\nx\n</bash_metadata>\nmore":                             "in a file: <bash_metadata>\nx\n</bash_metadata>\nmore",

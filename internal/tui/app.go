@@ -210,6 +210,9 @@ func New(ctx context.Context, o Options) *App {
 func (a *App) Init() tea.Cmd {
 	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now), a.servers.Ask(a.opts.Now), a.plugins.Ask(a.opts.Now)}
 	if a.opts.Session != "" {
+		if a.opts.Prompt == "" && !a.opts.Review {
+			a.start.Continue(a.opts.Session)
+		}
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
 	if a.opts.Session == "" && a.opts.Prompt == "" {

@@ -164,11 +164,11 @@ func TestExportAndShare(t *testing.T) {
 	d.typed("/share")
 	d.press("esc", "enter")
 	d.shows("publish it and copy the address  if enterprise.url names a share service", "write one web page")
-	d.press("enter")
+	d.press("down", "enter")
 	d.shows("shared, and copied: https://share.example/s/1")
 	d.calls("export ses_1 markdown", "export ses_1 markdown", "share ses_1")
 	d.typed("/share")
-	d.press("esc", "enter", "down", "enter")
+	d.press("esc", "enter", "enter")
 	d.calls("export ses_1 html")
 	if diff := cmp.Diff([]string{"ses_1.md: # A title\n", "ses_1.html: <!doctype html>\n"}, written); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)

@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/store"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/prefs"
 )
@@ -76,7 +77,7 @@ func startPage(t *testing.T, o Options) (*driver, *startFake) {
 
 func TestStartPage(t *testing.T) {
 	d, _ := startPage(t, Options{})
-	d.shows("ctrl+x 1     Greet in two languages  3 hours ago  it was running bash $ go t",
+	d.shows("ctrl+x 1     Greet in two languages  3 hours ago  it was running $ go test .",
 		"ctrl+x 2     Done long ago  3 days ago", "acme/big answers  ctrl+x m chooses another",
 		"found on this machine  f4 imports, keeps or ignores it", "• OpenCode  3 sessions, 1 MCP server, 2 plugins, a login", "• Codex  1 session")
 	d.hides("A subagent")
@@ -97,7 +98,7 @@ func TestWhereItStopped(t *testing.T) {
 		d, f := startPage(t, Options{SavePrefs: func(p prefs.Prefs) error { kept = p; return nil }})
 		f.noted()
 		d.press("ctrl+x", "1")
-		d.shows("where it stopped", "it was running bash $ go test ./...", "g  go on:", "u  undo:", "l  leave it as it is")
+		d.shows("where it stopped", "it was running $ go test ./...", "g  go on:", "u  undo ", "l  leave it as it is")
 		d.press(tt.key)
 		d.hides("where it stopped")
 		if diff := cmp.Diff(tt.want, f.noted()); diff != "" {
@@ -106,6 +107,29 @@ func TestWhereItStopped(t *testing.T) {
 		if left := tt.key == "l"; left != slices.Equal(kept.Left, []string{"ses_stopped msg_2"}) {
 			t.Errorf("after %s these are left: %q", tt.key, kept.Left)
 		}
+	}
+}
+
+// TestContinueAfterACrash holds that a screen which begins with a session asks about its end if
+// a process that died is why it stopped, and neither if the person stopped it nor when there is
+// something to send.
+func TestContinueAfterACrash(t *testing.T) {
+	ended := func(f lathe.Failure) lathe.Message {
+		m := reply(2, &lathe.Text{Text: "I beg"})
+		m.Info.(*lathe.Assistant).Error = f
+		return m
+	}
+	crash := &lathe.AbortedFailure{Message: store.AbortedMessage}
+	d := withHistory(t, Options{}, question(1, "go"), ended(crash))
+	d.shows("where it stopped", "its answer was cut off")
+	d.press("l")
+	d.hides("where it stopped")
+	for _, d := range []*driver{
+		withHistory(t, Options{}, question(1, "go"), ended(&lathe.AbortedFailure{Message: "The operation was aborted."})),
+		withHistory(t, Options{Start: Start{Prompt: "more"}}, question(1, "go"), ended(crash)),
+		withHistory(t, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: "done"})),
+	} {
+		d.hides("where it stopped")
 	}
 }
 

@@ -73,11 +73,12 @@ func (r *Room) Share(s lathe.Session) tea.Msg {
 	l := dialog.List{Title: "share " + styled.OneLine(s.Title) + "?", Hint: "enter do it · esc leave"}
 	if s.Share != nil {
 		l.Items = append(l.Items, dialog.Item{ID: "copy", Title: "copy its address", Detail: styled.OneLine(s.Share.URL)})
-	} else {
-		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "if enterprise.url names a share service"})
 	}
-	if r.access.Able.Export != nil && r.files.Write != nil {
+	if r.access.Able.Export != nil && r.files.Write != nil { // needs no service, and sends nothing anywhere
 		l.Items = append(l.Items, dialog.Item{ID: "file", Title: "write one web page to send", Detail: fileName(s, api.FormatHTML) + ", opens offline"})
+	}
+	if s.Share == nil {
+		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "if enterprise.url names a share service"})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		switch it.ID {

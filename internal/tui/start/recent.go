@@ -73,7 +73,10 @@ func stoppedAt(m lathe.Message) string {
 	for i := len(m.Parts) - 1; i >= 0; i-- {
 		if c, ok := m.Parts[i].Body.(*lathe.ToolCall); ok {
 			if s := chat.Summarize(c); s.Running || s.Failed {
-				return strings.TrimSpace("it was running " + s.Name + " " + s.About)
+				if strings.HasPrefix(s.About, "$ ") { // a command speaks for itself
+					s.Name = ""
+				}
+				return "it was running " + strings.TrimSpace(s.Name+" "+s.About)
 			}
 			break
 		}

@@ -22,6 +22,7 @@ type Room struct {
 	elsewhere []api.Elsewhere
 	rows      []int           // which session each line of the page stands for, as of the last drawing; -1: none
 	resume    lathe.SessionID // whose end is asked about when it is read
+	crashed   bool            // only if a process that died is why it ended
 }
 
 // What the room wants done.

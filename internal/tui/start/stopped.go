@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/store"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
@@ -19,17 +20,25 @@ const goOn = "Go on where you were interrupted. Look first at what was done and 
 // mostLeft bounds how many sessions are remembered that the person left as they stopped.
 const mostLeft = 50
 
+// Continue says that the screen begins with a session. Its end is asked about only if a
+// process that died cut it off: who stopped it and comes back knows.
+func (r *Room) Continue(id lathe.SessionID) { r.resume, r.crashed = id, true }
+
 // Opened asks about a session that was opened from the page, if it stopped early and does
 // nothing now: go on, undo, or leave it.
 func (r *Room) Opened(id lathe.SessionID, history []lathe.Message, busy bool) tea.Msg {
 	if r.resume != id {
 		return nil
 	}
-	r.resume = ""
+	crashed := r.crashed
+	r.resume, r.crashed = "", false
 	if busy || len(history) == 0 {
 		return nil
 	}
 	end := history[len(history)-1]
+	if crashed && !cutOff(end) {
+		return nil
+	}
 	s := &stopped{room: r, session: id, end: end.ID, what: stoppedAt(end)}
 	s.Left = func() tea.Msg { return dialog.Close{Sheet: s} } // to be asked about again
 	s.Given = func(i int) tea.Msg { return dialog.All{dialog.Close{Sheet: s}, s.acts[i]()} }
@@ -39,13 +48,23 @@ func (r *Room) Opened(id lathe.SessionID, history []lathe.Message, busy bool) te
 	s.Answers = [][2]string{{"g", "go on: the model is asked to finish what was interrupted"}}
 	s.acts = []func() tea.Msg{func() tea.Msg { return GoOn{goOn} }}
 	if prompt := lastPrompt(history); prompt != "" && r.access.Able.Undo != nil {
-		s.Answers = append(s.Answers, [2]string{"u", "undo: take the last prompt and its changes back; its text comes into the input"})
+		s.Answers = append(s.Answers, [2]string{"u", "undo the last prompt and its changes; its text comes back to the input"})
 		s.acts = append(s.acts, func() tea.Msg { return chat.Undo{Message: prompt} })
 	}
 	s.Answers = append(s.Answers, [2]string{"l", "leave it as it is; this is not asked again"})
 	s.acts = append(s.acts, s.leave)
 	s.At = len(s.Answers) - 1
 	return dialog.Open{Sheet: s}
+}
+
+// cutOff reports whether the process that wrote an answer died before its end.
+func cutOff(m lathe.Message) bool {
+	info, ok := m.Info.(*lathe.Assistant)
+	if !ok {
+		return false
+	}
+	f, ok := info.Error.(*lathe.AbortedFailure)
+	return ok && f.Message == store.AbortedMessage
 }
 
 func lastPrompt(history []lathe.Message) lathe.MessageID {
