@@ -94,8 +94,8 @@ func TestReview(t *testing.T) {
 	r.back.Changed = append(r.back.Changed, "/proj/new.txt", "/proj/old.txt")
 	r.back.Deleted, r.back.Created = []string{"/proj/new.txt"}, []string{"/proj/old.txt"}
 	d.press("x")
-	d.shows("● /proj/new.txt  would be deleted", "● /proj/old.txt  would be restored")
-	d.shows("take back hunk 2 of a b.txt", "nothing is done yet", "● /proj/a b.txt  would be changed", "⚠ /proj/x.txt  kept as it is: it was changed since", "❯ n  leave it")
+	d.shows("● new.txt  would be deleted", "● /proj/old.txt  would be restored")
+	d.shows("take back hunk 2 of a b.txt", "nothing is done yet", "● a b.txt  would be changed", "⚠ /proj/x.txt  kept as it is: it was changed since", "❯ n  leave it")
 	d.press("y")
 	d.shows("── changes ─")
 	d.press("esc")

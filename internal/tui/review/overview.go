@@ -1,7 +1,9 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -235,7 +237,7 @@ func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 func (o *overview) summary(l look.Look) string {
 	files, looked, added, removed := 0, 0, 0, 0
 	for _, p := range o.list {
-		a, r := p.Counts()
+		a, r := counts(p.Files)
 		added, removed = added+a, removed+r
 		for _, f := range p.Files {
 			files++
@@ -245,6 +247,19 @@ func (o *overview) summary(l look.Look) string {
 		}
 	}
 	return fmt.Sprintf("+%d %s%d · ", added, l.Glyph("−", "-"), removed) + l.T(fmt.Sprintf("%d of %d looked at", looked, files))
+}
+
+// name returns how the rows call the file with a path: from the directory of the session on.
+func (o *overview) name(path string) string {
+	short := ""
+	for _, p := range o.list {
+		for _, f := range p.Files {
+			if len(f.File) > len(short) && strings.HasSuffix(filepath.ToSlash(path), "/"+f.File) {
+				short = f.File
+			}
+		}
+	}
+	return cmp.Or(short, path)
 }
 
 func (o *overview) row(l look.Look, r row) styled.Line {
@@ -281,7 +296,7 @@ func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Li
 	}
 	left := styled.Line{{Text: l.Glyph("▌ ", "| "), Style: l.FG(theme.Primary)}, {Text: text, Style: style}}
 	right := styled.Plain(l.T("no changes"), l.FG(theme.Muted))
-	if added, removed := p.Counts(); len(p.Files) > 0 {
+	if added, removed := counts(p.Files); len(p.Files) > 0 {
 		right = l.Counts(added, removed)
 	}
 	return apart(l, left, append(right, styled.Span{Text: "  " + time.UnixMilli(p.Created).Format("15:04"), Style: l.FG(theme.Muted)}))

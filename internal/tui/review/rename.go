@@ -29,6 +29,17 @@ func renamed(files []api.ReviewedFile, f api.ReviewedFile) (other, way string) {
 	return other, way
 }
 
+// counts returns how many lines were added and removed. A file that only got another name has
+// none: its row shows none either.
+func counts(files []api.ReviewedFile) (added, removed int) {
+	for _, f := range files {
+		if other, _ := renamed(files, f); other == "" {
+			added, removed = added+f.Additions, removed+f.Deletions
+		}
+	}
+	return added, removed
+}
+
 // both are the names of a file, with the other one of a file that was renamed.
 func both(files []api.ReviewedFile, f api.ReviewedFile) []string {
 	if other, _ := renamed(files, f); other != "" {

@@ -8,6 +8,17 @@ import (
 	"lathe/internal/api"
 )
 
+// TestCountsOfARename holds that what a prompt counts is what its rows count.
+func TestCountsOfARename(t *testing.T) {
+	added, removed := counts([]api.ReviewedFile{
+		{File: "a", Before: "x\n", Status: "deleted", Deletions: 1}, {File: "b", After: "x\n", Status: "added", Additions: 1},
+		{File: "c", Before: "y\n", After: "z\nz\n", Status: "modified", Additions: 2, Deletions: 1},
+	})
+	if added != 2 || removed != 1 {
+		t.Errorf("+%d −%d, want +2 −1", added, removed)
+	}
+}
+
 // TestRenamed holds that a file that only got another name is told as that, and that
 // nothing is guessed.
 func TestRenamed(t *testing.T) {

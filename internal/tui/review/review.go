@@ -125,7 +125,7 @@ func (r *Room) takeBack(o *overview, in api.TakeBack, what string, above ...dial
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		return dialog.Open{Sheet: newConfirm("take back "+what, outcome(out, "would be changed"), len(out.Changed) > 0, func() tea.Msg {
+		return dialog.Open{Sheet: newConfirm("take back "+what, outcome(out, "would be changed", o.name), len(out.Changed) > 0, func() tea.Msg {
 			return r.access.Do(func(ctx context.Context) tea.Msg {
 				done, err := r.access.Able.Review.TakeBack(ctx, o.session, in)
 				if err != nil {
@@ -148,7 +148,7 @@ func (r *Room) revert(o *overview, p api.Reviewed) tea.Msg {
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		return dialog.Open{Sheet: newConfirm("undo this prompt and all after it", outcome(out, "would be taken back"), true, func() tea.Msg {
+		return dialog.Open{Sheet: newConfirm("undo this prompt and all after it", outcome(out, "would be taken back", o.name), true, func() tea.Msg {
 			return dialog.All{dialog.Close{Sheet: o}, Revert{p.Message}}
 		})}
 	})
@@ -162,8 +162,8 @@ func kept(out api.Reverted) string {
 	return "; kept " + look.Plural(out.Conflicts, "file") + " that changed since"
 }
 
-// outcome says what would become of files.
-func outcome(out api.Reverted, done string) func(l look.Look) []styled.Line {
+// outcome says what would become of files, by the names that name gives their paths.
+func outcome(out api.Reverted, done string, name func(path string) string) func(l look.Look) []styled.Line {
 	return func(l look.Look) []styled.Line {
 		var lines []styled.Line
 		for _, f := range out.Changed {
@@ -174,10 +174,10 @@ func outcome(out api.Reverted, done string) func(l look.Look) []styled.Line {
 			case slices.Contains(out.Created, f):
 				word = "would be restored"
 			}
-			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(f), Style: l.FG(theme.Text)}, {Text: "  " + l.T(word), Style: l.FG(theme.Muted)}})
+			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(name(f)), Style: l.FG(theme.Text)}, {Text: "  " + l.T(word), Style: l.FG(theme.Muted)}})
 		}
 		for _, k := range out.Kept {
-			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(k.Path), Style: l.FG(theme.Warning)}, {Text: l.T("  kept as it is: " + styled.OneLine(k.Reason)), Style: l.FG(theme.Muted)}}
+			line := styled.Line{{Text: l.Glyph("⚠ ", "! ") + styled.OneLine(name(k.Path)), Style: l.FG(theme.Warning)}, {Text: l.T("  kept as it is: " + styled.OneLine(k.Reason)), Style: l.FG(theme.Muted)}}
 			lines = append(lines, styled.Wrap(line, l.Width-4, l.Method)...)
 		}
 		if out.Unrecorded != "" {
