@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/about"
 	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
@@ -16,6 +17,7 @@ type keyboard struct {
 	armed   string    // the key that acts when pressed a second time
 	armedAt time.Time
 	held    held // a letter that may be an answer
+	covered bool // the leader was pressed above a sheet
 }
 
 // key routes a keystroke: to the leader, to the sheet on top, else to the input
@@ -42,6 +44,9 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	writes := a.writes()
+	if cmd, ok := k.above(a, stroke); ok && !writes {
+		return cmd
+	}
 	if s := a.sheets.Taking(); s != nil && !writes && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
 		if a.sheets.Opened() { // an ask may be below it
 			a.sheets.Deafen(dialog.Quiet)
@@ -72,6 +77,35 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 		return tea.Batch(a.apply(a.input.Write(press.Text)), a.lookLater())
 	}
 	return nil
+}
+
+// above handles the keys that a sheet does not get: help opens above it, and the leader and the
+// key after it do nothing but say so above what the person opened, since they are meant for
+// the screen below and a letter alone could mean anything to the sheet. One that types into a
+// program gets every key.
+func (k *keyboard) above(a *App, stroke string) (tea.Cmd, bool) {
+	s := a.sheets.Taking()
+	if t, ok := s.(dialog.Terminal); s == nil || ok && t.Terminal() {
+		k.covered = false
+		return nil, false
+	}
+	switch {
+	case k.covered:
+		k.covered = false
+		if stroke != "esc" && !a.keys.IsLeader(stroke) {
+			k.arm(a, "", "close this first: esc, then "+a.keys.Leader()+" "+stroke) // until the next key
+		}
+		return a.tick(), true
+	case a.sheets.Opened() && a.keys.IsLeader(stroke):
+		k.covered = true
+		return nil, true
+	case a.keys.Is(stroke, keys.Help) && len(stroke) > 1: // a sign alone is written
+		if p, ok := s.(*dialog.Page); ok && p.Title == about.HelpTitle {
+			return a.apply(dialog.Close{Sheet: p}), true
+		}
+		return help(a), true
+	}
+	return nil, false
 }
 
 // led carries out what the leader and a key stand for.

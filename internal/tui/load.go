@@ -52,7 +52,7 @@ func (a *App) opened(m openedMsg) (cmd tea.Cmd) {
 		defer func() { cmd = tea.Batch(cmd, a.apply(a.review.Open(m.id))) }()
 	}
 	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide(), a.loadBudget(), a.marks.Visit(m.id)}
-	cmds = append(cmds, a.apply(a.start.Opened(m.id, m.history, a.busy())))
+	cmds = append(cmds, a.apply(a.start.Opened(m.session, m.history, a.busy())))
 	for _, e := range meanwhile { // events that came while it was read
 		cmds = append(cmds, a.event(e))
 	}
@@ -77,13 +77,13 @@ func (a *App) submit() tea.Cmd {
 	}
 	if t.Command != "" {
 		if c := slash(t.Command); c != nil {
-			a.input.Done(t.Args != "")
+			later := a.apply(a.input.Done(t.Args != ""))
 			a.sheets.Give(t.Args)
 			if !c.can(&a.view) {
 				a.notify(dialog.Warning, "/"+t.Command+" cannot be used now")
-				return a.tick()
+				return tea.Batch(later, a.tick())
 			}
-			return c.run(a)
+			return tea.Batch(later, c.run(a))
 		}
 		if !a.choice.HasCommand(t.Command) {
 			a.notify(dialog.Failure, "there is no command /"+t.Command+"; "+a.keys.For("command_list")+" lists them")

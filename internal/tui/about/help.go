@@ -57,11 +57,14 @@ type help struct {
 	now      Now
 }
 
+// HelpTitle is what the page of [Help] is called.
+const HelpTitle = "help"
+
 // Help shows the keys of what the person is doing now, and below them every key and
 // command: those of the screen, and those of the project.
 func Help(m *keys.Map, commands []Command, project []api.Command, now Now) tea.Msg {
 	h := help{m, commands, project, now}
-	return dialog.Open{Sheet: &dialog.Page{Title: "help", First: h.cheat, Lines: h.lines}}
+	return dialog.Open{Sheet: &dialog.Page{Title: HelpTitle, First: h.cheat, Lines: h.lines}}
 }
 
 func (h help) lines(l look.Look) []styled.Line {

@@ -99,14 +99,16 @@ func (i *Composer) Clear() tea.Msg {
 	return i.Changed()
 }
 
-// Done empties the input after a command of the screen.
-func (i *Composer) Done(remember bool) {
+// Done empties the input after a command of the screen. What was kept of it before the whole
+// command stood there is forgotten after a pause.
+func (i *Composer) Done(remember bool) tea.Msg {
 	if remember {
 		i.history.Add(i.Value())
 	}
 	i.Reset()
 	i.vi.Writes()
 	i.offer = offer{}
+	return i.draftLater()
 }
 
 // Sent empties the input after its text was sent, and remembers it.

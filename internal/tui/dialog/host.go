@@ -63,6 +63,9 @@ type Worded interface {
 // Writer is a sheet with a field. Writes reports whether a text belongs there now.
 type Writer interface{ Writes() bool }
 
+// Terminal is a sheet that may type into a program. Then it gets every key.
+type Terminal interface{ Terminal() bool }
+
 // Host is what a sheet may know about the screen it is on.
 type Host interface {
 	Keys() *keys.Map

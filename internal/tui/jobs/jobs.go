@@ -144,10 +144,12 @@ func (o *output) take(data []byte) {
 // Paste types a pasted text.
 func (o *output) Paste(text string) {}
 
+// Terminal reports whether keys are typed into the job.
+func (o *output) Terminal() bool { return o.job.Terminal && o.over == "" }
+
 // Key leaves the sheet, scrolls it, stops the job, or types into it.
 func (o *output) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	stroke := dialog.Stroke(k)
-	typed := o.job.Terminal && o.over == ""
 	switch stroke {
 	case "ctrl+]":
 		return o.leave()
@@ -158,7 +160,7 @@ func (o *output) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		o.up = max(0, o.up-max(1, o.rows-1))
 		return nil
 	}
-	if typed {
+	if o.Terminal() {
 		return o.typed(k, stroke)
 	}
 	switch stroke {

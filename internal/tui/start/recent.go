@@ -24,7 +24,8 @@ const MostRecent = 9
 // recent is a session that the page names, and where it stopped.
 type recent struct {
 	session lathe.Session
-	stopped string // what it was doing; empty: it was done, or the person left it so
+	stopped string // what it was doing; empty: it was done, the person left it so, or its end is undone
+	state   string // what else there is to say of its end
 }
 
 // loadRecent reads the sessions that were used last.
@@ -39,13 +40,17 @@ func (r *Room) loadRecent() tea.Cmd {
 		var ends []lathe.Message
 		for _, s := range list[:min(len(list), MostRecent)] {
 			one, end := recent{session: s}, lathe.Message{}
-			if last, err := r.access.History(ctx, s.ID, 0, 1); err == nil && len(last) > 0 {
+			last, err := r.access.History(ctx, s.ID, 0, 1)
+			_, idle := r.access.Status(ctx, s.ID).(lathe.Idle)
+			switch {
+			case err != nil || len(last) == 0:
+			case !idle:
+				one.state = "it is working"
+			case s.Revert != nil:
+				one.state = "its end is undone"
+			default:
 				end = last[0]
-				if _, idle := r.access.Status(ctx, s.ID).(lathe.Idle); idle {
-					one.stopped = stoppedAt(end)
-				} else {
-					one.stopped = "it is working"
-				}
+				one.stopped = stoppedAt(end)
 			}
 			out, ends = append(out, one), append(ends, end)
 		}
@@ -127,8 +132,11 @@ func (r *Room) drawRecent(l look.Look, most int, now time.Time) (out []styled.Li
 		line := append(styled.Plain("   "+k.For(keys.QuickSwitch(i+1)), l.FG(theme.Accent)).Pad(16, l.Method, ""),
 			styled.Plain(title, l.FG(theme.Text)).Cut(max(20, l.Width*2/5), l.Method)...)
 		line = append(line, styled.Span{Text: "  " + l.T(ago(one.session.Updated, now)), Style: muted})
-		if one.stopped != "" {
+		switch {
+		case one.stopped != "":
 			line = append(line, styled.Span{Text: "  " + l.T(styled.OneLine(one.stopped)), Style: l.FG(theme.Warning)})
+		case one.state != "":
+			line = append(line, styled.Span{Text: "  " + l.T(one.state), Style: muted})
 		}
 		out, rows = append(out, line), append(rows, i)
 	}

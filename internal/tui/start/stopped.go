@@ -26,13 +26,14 @@ func (r *Room) Continue(id lathe.SessionID) { r.resume, r.crashed = id, true }
 
 // Opened asks about a session that was opened from the page, if it stopped early and does
 // nothing now: go on, undo, or leave it.
-func (r *Room) Opened(id lathe.SessionID, history []lathe.Message, busy bool) tea.Msg {
+func (r *Room) Opened(sess lathe.Session, history []lathe.Message, busy bool) tea.Msg {
+	id := sess.ID
 	if r.resume != id {
 		return nil
 	}
 	crashed := r.crashed
 	r.resume, r.crashed = "", false
-	if busy || len(history) == 0 {
+	if busy || len(history) == 0 || sess.Revert != nil { // what is undone does not wait for anything
 		return nil
 	}
 	end := history[len(history)-1]
