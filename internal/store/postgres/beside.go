@@ -60,7 +60,7 @@ func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []stor
 		family (id, depth) AS (SELECT * FROM (SELECT id, 0 FROM up ORDER BY depth DESC LIMIT 1) root UNION ALL
 			SELECT s.id::text, depth + 1 FROM family JOIN session s ON s.parent = family.id WHERE s.parent <> '' AND depth < $2),
 		near (n) AS (SELECT n FROM message WHERE n > $3 AND created >= $4
-			UNION SELECT n FROM message WHERE open
+			UNION SELECT message FROM unclosed
 			UNION SELECT * FROM (SELECT n FROM message WHERE n < $3 ORDER BY n DESC LIMIT $5) older)
 		SELECT o.id, o.directory, m.n FROM near JOIN message m ON m.n = near.n JOIN session o ON o.n = m.session
 		WHERE m.role = '`+codec.RoleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = $1) AND o.id NOT IN (SELECT id FROM family)

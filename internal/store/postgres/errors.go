@@ -38,6 +38,7 @@ const (
 	noTable         = "42P01"
 	divisionByZero  = "22012"
 	deadlock        = "40P01"
+	lockTaken       = "55P03"
 	conflict        = "40001" // with another transaction
 )
 

@@ -34,6 +34,7 @@ func (tx *tx) Recover(session lathe.SessionID, self store.Owner) (changed []lath
 		err = c.closeMessages(session)
 	}
 	if err == nil {
+		tx.later("", `DELETE FROM unclosed u USING message m WHERE u.session = (SELECT n FROM session WHERE id = $1) AND m.n = u.message AND NOT (`+stillOpen+`)`, session)
 		err = c.endCompacting(session)
 	}
 	if err != nil {
@@ -50,14 +51,21 @@ func (s sessions) Unclosed(ctx context.Context) (ids []lathe.SessionID, err erro
 			err := row.Scan(&id)
 			ids = append(ids, id)
 			return err
-		}, `SELECT id FROM session WHERE n IN (SELECT session FROM message WHERE open
-			UNION SELECT m.session FROM part p JOIN message m ON m.n = p.message WHERE p.open) ORDER BY n`)
+		}, `SELECT id FROM session WHERE n IN (SELECT u.session FROM unclosed u JOIN message m ON m.n = u.message WHERE `+stillOpen+`) ORDER BY n`)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list unclosed sessions: %w", err)
 	}
 	return ids, nil
 }
+
+// stillOpen is the condition that a message m, which unclosed names, is open or has an open
+// part: it is named a little longer where its last part was closed after it.
+const stillOpen = `m.open OR EXISTS (SELECT 1 FROM part p WHERE p.message = m.n AND p.open)`
+
+// openParts are the open parts p of a session ($1), with their messages m.
+const openParts = `unclosed u JOIN message m ON m.n = u.message JOIN part p ON p.message = m.n
+	WHERE u.session = (SELECT n FROM session WHERE id = $1) AND p.open`
 
 // closing closes what an owner that is gone left open.
 type closing struct{ *tx }
@@ -79,8 +87,7 @@ func (tx closing) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 
 // openParts returns the open parts with all of their text, in order, and locks them.
 func (tx closing) openParts(session lathe.SessionID) (parts []lathe.Part, err error) {
-	_, err = tx.exec(`SELECT 1 FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
-		WHERE p.open AND s.id = $1 FOR UPDATE OF p`, session)
+	_, err = tx.exec(`SELECT 1 FROM `+openParts+` FOR UPDATE OF p`, session)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +96,7 @@ func (tx closing) openParts(session lathe.SessionID) (parts []lathe.Part, err er
 	err = tx.rows(func(row pgx.Row) error {
 		read, of = append(read, partRead{}), append(of, "")
 		return row.Scan(append(read[len(read)-1].dest(), &of[len(of)-1])...)
-	}, `SELECT `+partColumns+`, m.id FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
-		WHERE p.open AND s.id = $1 ORDER BY m.seq, p.seq`, session)
+	}, `SELECT `+partColumns+`, m.id FROM `+openParts+` ORDER BY m.seq, p.seq`, session)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,8 @@ func (tx closing) closeMessages(session lathe.SessionID) error {
 	err := tx.rows(func(row pgx.Row) error {
 		read = append(read, messageRead{})
 		return read[len(read)-1].scan(row)
-	}, `SELECT `+messageColumns+` FROM message m WHERE m.session = (SELECT n FROM session WHERE id = $1) AND m.open ORDER BY m.seq`, session)
+	}, `SELECT `+messageColumns+` FROM unclosed u JOIN message m ON m.n = u.message
+		WHERE u.session = (SELECT n FROM session WHERE id = $1) AND m.open ORDER BY m.seq`, session)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -19,7 +20,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 9
+const schema = 10
 
 // oldest is the schema of the oldest programs that work on tables of this one. They do, as
 // long as migrations only add what those programs need not know of; one that takes something
@@ -51,9 +52,27 @@ func (c *core) upgrade(ctx context.Context) error {
 		"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d", c.where, v, lathe.Version, schema)
 }
 
+// maxUpgrade is how long a migration tries to get at tables that others use.
+const maxUpgrade = time.Minute
+
 // upgradeAlone migrates while no other server does, unless one has, and returns the schema
-// then.
+// then. Servers that run may wait for a table that the migration has while it waits for one
+// that they have: it gives way, and begins again.
 func (c *core) upgradeAlone(ctx context.Context, v int64) (int64, error) {
+	for deadline := time.Now().Add(maxUpgrade); ; {
+		now, err := c.tryUpgrade(ctx, v)
+		if code := state(err); code != lockTaken && code != deadlock || time.Now().After(deadline) {
+			return now, err
+		}
+		select {
+		case <-time.After(firstWait):
+		case <-ctx.Done():
+			return v, err
+		}
+	}
+}
+
+func (c *core) tryUpgrade(ctx context.Context, v int64) (int64, error) {
 	// Other servers wait for the lock, which ends with its transaction.
 	b, err := c.begin(ctx)
 	if err != nil {
@@ -64,6 +83,9 @@ func (c *core) upgradeAlone(ctx context.Context, v int64) (int64, error) {
 		return v, fmt.Errorf("lock the database %s for migration: %w", c.where, err)
 	}
 	if v, err = b.version(ctx); err != nil || v >= schema {
+		return v, err
+	}
+	if _, err := b.conn.Exec(ctx, `SET LOCAL lock_timeout = '500ms'`); err != nil { // half of deadlock_timeout, which would end others
 		return v, err
 	}
 	if err := c.migrate(ctx, b.conn.Conn().PgConn(), v); err != nil {
