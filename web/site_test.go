@@ -64,7 +64,9 @@ type site struct {
 	url, dir string
 	home     string
 	port     int    // where it listens; 0: anywhere
+	store    string // address of the database; "": files
 	stop     func() // ends the server
+	kill     func() // ends it as a power cut would
 	problems *problems
 }
 
@@ -129,7 +131,11 @@ func (s *site) write(name, text string) {
 
 func (s *site) serve(lathe string) {
 	s.t.Helper()
-	cmd := exec.Command(lathe, "serve", "--port", strconv.Itoa(s.port), "--password-file", filepath.Join(s.home, "password"))
+	args := []string{"serve", "--port", strconv.Itoa(s.port), "--password-file", filepath.Join(s.home, "password")}
+	if s.store != "" {
+		args = append(args, "--store", s.store)
+	}
+	cmd := exec.Command(lathe, args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
 	cmd.Stderr = os.Stderr
@@ -140,10 +146,14 @@ func (s *site) serve(lathe string) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.stop = sync.OnceFunc(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
+	ended := sync.OnceValue(cmd.Wait)
+	end := func(with os.Signal) func() {
+		return func() {
+			_ = cmd.Process.Signal(with) // it may have ended
+			_ = ended()
+		}
+	}
+	s.stop, s.kill = end(os.Interrupt), end(os.Kill)
 	s.t.Cleanup(s.stop)
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -201,7 +211,7 @@ func (s *site) do(ctx context.Context, steps ...step) {
 			continue
 		}
 		_, _ = chromedp.Run(ctx, picture("failed"))
-		text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+		text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText + "\nis written: " + [...document.querySelectorAll("textarea")].map((t) => t.value)`))
 		s.t.Fatalf("step %d: %v\nthe page shows:\n%s\nproblems: %q", n+1, err, text, s.problems.take())
 	}
 }

@@ -1,6 +1,7 @@
 // Where a person writes.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { deliver } from "./deliver";
 import { get, send } from "./http";
 import { t } from "./i18n";
 import { mentions, type Choice } from "./mention";
@@ -155,7 +156,7 @@ export function Composer(props: { session: Session; start?: string | undefined; 
     setSending(true);
     const names = new Set((have?.commands ?? []).map((c) => c.name));
     const body = prompt(text, files, chosenModel.peek(), chosenAgent.peek(), names);
-    const done = await attempt(send("POST", `/lathe/session/${session.id}/prompt`, body));
+    const done = await attempt(deliver(session.id, body));
     setSending(false);
     if (done === undefined) return; // what was written stays
     if (text !== "") history.value = [...history.peek().filter((h) => h !== text), text].slice(-100);
