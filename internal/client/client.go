@@ -30,7 +30,8 @@ const (
 
 // Options say which server to call, and how.
 type Options struct {
-	// URL is http://host:port, https://… or unix:/path.
+	// URL is http://host:port, https://… or unix:/path, or several of them with commas between:
+	// servers that share a store, of which one is called until it is gone.
 	URL string
 	// Find, when set, names the server again for each connection; see [Running].
 	Find func(ctx context.Context) (Running, error)
@@ -108,6 +109,14 @@ func New(o Options) (*Client, error) {
 		c.base, c.transport = "http://localhost", wandering(o.Find)
 		return newClient(c), nil
 	}
+	if list := SplitAddresses(o.URL); len(list) > 1 && o.Transport == nil {
+		s, err := newSeveral(list)
+		if err != nil {
+			return nil, err
+		}
+		c.base, c.transport = "http://localhost", s
+		return newClient(c), nil
+	}
 	if path, ok := strings.CutPrefix(o.URL, "unix:"); ok {
 		c.base = "http://localhost"
 		if o.Transport == nil {
@@ -115,9 +124,9 @@ func New(o Options) (*Client, error) {
 		}
 		return newClient(c), nil
 	}
-	u, err := url.Parse(o.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "it looks like http://127.0.0.1:4096 or unix:/path", "%q is not the address of a server", Shown(o.URL))
+	u, err := parse(o.URL)
+	if err != nil {
+		return nil, err
 	}
 	if u.User != nil {
 		c.user = u.User.Username()
@@ -131,8 +140,14 @@ func New(o Options) (*Client, error) {
 	return newClient(c), nil
 }
 
-// Shown returns an address without the password that it may hold.
+// Shown returns an address, or several, without the passwords that they may hold.
 func Shown(address string) string {
+	if list := SplitAddresses(address); len(list) > 1 {
+		for i, one := range list {
+			list[i] = Shown(one)
+		}
+		return strings.Join(list, ",")
+	}
 	at := strings.LastIndexByte(address, '@')
 	if at < 0 {
 		return address

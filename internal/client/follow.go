@@ -31,6 +31,9 @@ type Update struct {
 	Lost           bool  // with Open: events were missed, so what was read is out of date
 	Err            error // why it is not open
 	Retry          time.Duration
+	// Server is where the stream comes from, or is looked for first, as it is shown; "" where
+	// there is one server only.
+	Server string
 }
 
 // Source is a server in the same process; *server.Server is one. It passes on
@@ -63,7 +66,7 @@ func (c turns) Follow(ctx context.Context) iter.Seq2[Update, error] {
 			case refusal(err):
 				yield(Update{}, err)
 				return
-			case !yield(Update{Err: err, Retry: f.wait}, nil):
+			case !yield(Update{Err: err, Retry: f.wait, Server: f.c.server()}, nil):
 				return
 			}
 			if err := sleep(ctx, f.wait); err != nil {
@@ -100,7 +103,7 @@ func (c turns) followLocal(ctx context.Context) iter.Seq2[Update, error] {
 // refusal reports an answer that will not change by asking again.
 func refusal(err error) bool {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && !errors.Is(err, ErrUnreachable) {
-		return e.Code != lathe.CodeInternal && e.Code != lathe.CodeBusy
+		return e.Code != lathe.CodeInternal && e.Code != lathe.CodeBusy && e.Code != lathe.CodeUnavailable
 	}
 	return false
 }
@@ -139,6 +142,9 @@ func (f *follower) stream(ctx context.Context) error {
 		header = []string{"Last-Event-ID", f.last}
 	}
 	resp, err := f.c.request(ctx, http.MethodGet, "/lathe/event", nil, nil, header...)
+	if err != nil && ctx.Err() != nil {
+		return f.cut(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,7 +152,7 @@ func (f *follower) stream(ctx context.Context) error {
 	for ev, err := range sse.Read(resp.Body, eventLimit) {
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return context.Cause(ctx)
+			return f.cut(ctx)
 		case err != nil:
 			return fmt.Errorf("read events: %w", err)
 		}
@@ -156,6 +162,15 @@ func (f *follower) stream(ctx context.Context) error {
 		}
 	}
 	return errors.New("the server ended the stream")
+}
+
+// cut returns why a stream ends whose context has ended.
+func (f *follower) cut(ctx context.Context) error {
+	err := context.Cause(ctx)
+	if errors.Is(err, errSilent) {
+		f.c.silent()
+	}
+	return err
 }
 
 // take hands one frame on.
@@ -169,7 +184,7 @@ func (f *follower) take(ev sse.Event) {
 		}
 		if json.Unmarshal(ev.Data, &in) == nil && in.Type == "server.connected" {
 			f.last, f.wait = ev.ID, firstRetry
-			f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: f.opened && !in.Properties.Resumed}, nil)
+			f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: f.opened && !in.Properties.Resumed, Server: f.c.server()}, nil)
 			f.opened = true
 		}
 		return

@@ -45,7 +45,7 @@ func (a *App) Write(text string) tea.Msg { return a.input.Write(text) }
 func (v *view) Connection() string {
 	where := "in this process"
 	if v.opts.Server != "" {
-		where = styled.OneLine(v.opts.Server)
+		where = v.server()
 	}
 	if v.lost {
 		return where + ", not reached now; it is tried again"

@@ -80,7 +80,7 @@ func (v *view) figures(l look.Look) (out []segment) {
 		out = append(out, segment{styled.Plain(l.T(text), l.FG(key)), worth, true})
 	}
 	if v.opts.Server != "" {
-		add(styled.OneLine(v.opts.Server), theme.Muted, 45)
+		add(v.server(), theme.Muted, 45)
 	}
 	if v.lost {
 		add(l.Glyph("⚠ ", "! ")+l.T(v.linkText(v.opts.Now())), theme.Warning, 95)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -38,6 +39,9 @@ type view struct {
 	sideOpen bool // the person asked for the sidebar although there is little room
 	inputTop int  // the input's first line below the conversation, as of the last drawing
 }
+
+// server is the one that the screen is attached to now; "" if it is attached to none.
+func (v *view) server() string { return styled.OneLine(cmp.Or(v.link.Server, v.opts.Server)) }
 
 // View draws the screen: the conversation, a sheet or the input, the status line.
 func (v *view) View() tea.View {

@@ -73,7 +73,11 @@ func (v *visit) linkText(now time.Time) string {
 	if wait <= 0 {
 		return "connecting"
 	}
-	return fmt.Sprintf("not connected: trying again in %d s", int((wait+time.Second-1)/time.Second))
+	seconds := int((wait + time.Second - 1) / time.Second)
+	if v.link.Server != "" {
+		return fmt.Sprintf("not connected: trying %s in %d s", styled.OneLine(v.link.Server), seconds)
+	}
+	return fmt.Sprintf("not connected: trying again in %d s", seconds)
 }
 
 const (

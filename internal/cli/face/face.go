@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lathe"
 	"lathe/internal/api"
@@ -146,8 +147,12 @@ func trustThere(ctx context.Context, c *client.Client) error {
 // DirFor returns the directory for an attached face: the one that was named,
 // else this one if the server is on the same machine, else the server's own.
 func DirFor(env *console.Env, address, dir string) (string, error) {
-	switch u, err := url.Parse(address); {
-	case dir == "" && err == nil && u.Host != "" && !gate.Loopback(u.Hostname()):
+	elsewhere := slices.ContainsFunc(client.SplitAddresses(address), func(one string) bool {
+		u, err := url.Parse(one)
+		return err == nil && u.Host != "" && !gate.Loopback(u.Hostname())
+	})
+	switch {
+	case dir == "" && elsewhere:
 		return "", nil
 	case dir != "" && filepath.IsAbs(dir):
 		if _, err := os.Stat(dir); err != nil { // it may be on the server's machine

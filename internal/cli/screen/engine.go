@@ -112,7 +112,7 @@ func (e *tuiEngine) Follow(ctx context.Context) iter.Seq2[engine.Update, error] 
 		for u, err := range e.c.Follow(ctx) {
 			out := engine.Update{Envelope: u.Envelope}
 			if u.Event == nil && err == nil {
-				out.Link = &engine.Link{Up: u.Open, Lost: u.Lost, Err: u.Err}
+				out.Link = &engine.Link{Up: u.Open, Lost: u.Lost, Err: u.Err, Server: u.Server}
 				if !u.Open {
 					out.Link.Retry = e.now().Add(u.Retry)
 				}

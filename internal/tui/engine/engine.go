@@ -26,6 +26,8 @@ type Link struct {
 	Lost  bool      // with Up: events were missed; what was read is old
 	Err   error     // why it is not up
 	Retry time.Time // when it is tried again
+	// Server is where it leads, or is tried first; "" where there is one server only.
+	Server string
 }
 
 // Engine is what the screen works with. Its methods may be called concurrently.

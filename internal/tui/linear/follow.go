@@ -60,7 +60,11 @@ func (t *talk) linked(l engine.Link) {
 		}
 	case l.Up && t.cut:
 		t.cut = false
-		t.say("The connection is back.")
+		if l.Server != "" {
+			t.say("The connection is back, to %s.", printable.Line(l.Server))
+		} else {
+			t.say("The connection is back.")
+		}
 	}
 	if l.Up && l.Lost {
 		t.catchUp()
