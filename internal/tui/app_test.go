@@ -339,7 +339,7 @@ func TestLeaving(t *testing.T) {
 
 func TestCopyAndUndone(t *testing.T) {
 	d := withHistory(t, Options{Desk: Desk{Getenv: func(k string) string { return map[string]string{"TMUX": "x"}[k] }}},
-		question(1, "one"), reply(2, &lathe.Text{Text: "答え"}), question(3, "two"))
+		question(1, "one"), reply(2, &lathe.Text{Text: "答え"}), question(3, "two"), reply(4))
 	d.press("ctrl+x", "y")
 	if want := []string{"\x1b]52;c;562U44GI\x07\x1bPtmux;\x1b\x1b]52;c;562U44GI\x07\x1b\\"}; !cmp.Equal(d.raw, want) {
 		t.Errorf("copied %q, want %q", d.raw, want)

@@ -29,7 +29,7 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 	// Redoing takes out of the input what is a message again, and nothing else.
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
 	d.event(lathe.SessionUpdated{Session: lathe.Session{ID: "ses_1", Title: "A title", Agent: "build", Revert: &lathe.Revert{MessageID: "msg_3"}}})
-	d.shows("ctrl+x r redoes")
+	d.shows("what still waited was taken back; ctrl+x r redoes")
 	d.press("ctrl+x", "r")
 	if got, want := d.app.input.Value(), "half"; got != want {
 		t.Errorf("after redoing the input holds %q, want %q", got, want)

@@ -163,8 +163,11 @@ func (v *view) conversationLines(height int) []styled.Line {
 
 // undoneNote says that what comes after is undone.
 func (v *view) undoneNote() styled.Line {
-	return styled.Plain(" "+v.look.Glyph("↶", "<")+" "+v.look.T("later messages are undone; "+
-		v.keys.For("messages_redo")+" redoes, a new message drops them"), v.look.FG(theme.Warning)).Cut(v.pane().Width-1, v.look.Method)
+	text := "later messages are undone; " + v.keys.For("messages_redo") + " redoes, a new message drops them"
+	if !v.conv.UndoneAnswers() { // what waited when the turn was stopped
+		text = "what still waited was taken back; " + v.keys.For("messages_redo") + " redoes, a new message drops it"
+	}
+	return styled.Plain(" "+v.look.Glyph("↶", "<")+" "+v.look.T(text), v.look.FG(theme.Warning)).Cut(v.pane().Width-1, v.look.Method)
 }
 
 // offerRows is how many completions are shown at once.

@@ -194,6 +194,14 @@ func (c *Conversation) Prompts() (out []string) {
 	return out
 }
 
+// UndoneAnswers reports whether something that was answered is undone, and not prompts alone.
+func (c *Conversation) UndoneAnswers() bool {
+	return slices.ContainsFunc(c.entries, func(e *entry) bool {
+		_, answer := e.m.Info.(*lathe.Assistant)
+		return answer && c.Hides(e.m)
+	})
+}
+
 // UndonePrompts returns what the person wrote in the messages that are undone, oldest first.
 func (c *Conversation) UndonePrompts() (out []string) {
 	for _, e := range c.entries {
