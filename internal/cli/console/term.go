@@ -13,26 +13,44 @@ import (
 )
 
 // Style colours text for a terminal, or leaves it alone.
-type Style struct{ on bool }
+type Style struct {
+	on    bool
+	roles Roles
+}
 
-// NewStyle is on for terminals, unless NO_COLOR or TERM=dumb say otherwise.
+// Roles are the codes of colours by what they mean. An empty one is the terminal's own text.
+type Roles struct{ Error, Success, Warning, Info, Muted string }
+
+// NewStyle is on for terminals, unless NO_COLOR or TERM=dumb say otherwise. It has the
+// terminal's own colours.
 func NewStyle(tty bool, getenv func(string) string) Style {
-	return Style{on: tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+	if !tty || getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" {
+		return Style{}
+	}
+	return RoleStyle(Roles{Error: "31", Success: "32", Warning: "33", Info: "34"})
+}
+
+// RoleStyle returns a style with colours of its own. Without one for what is muted, that is faint.
+func RoleStyle(r Roles) Style {
+	if r.Muted == "" {
+		r.Muted = "2"
+	}
+	return Style{on: true, roles: r}
 }
 
 func (s Style) paint(code, text string) string {
-	if !s.on || text == "" {
+	if !s.on || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 func (s Style) Bold(t string) string   { return s.paint("1", t) }
-func (s Style) Dim(t string) string    { return s.paint("2", t) }
-func (s Style) Red(t string) string    { return s.paint("31", t) }
-func (s Style) Green(t string) string  { return s.paint("32", t) }
-func (s Style) Yellow(t string) string { return s.paint("33", t) }
-func (s Style) Blue(t string) string   { return s.paint("34", t) }
+func (s Style) Dim(t string) string    { return s.paint(s.roles.Muted, t) }
+func (s Style) Red(t string) string    { return s.paint(s.roles.Error, t) }
+func (s Style) Green(t string) string  { return s.paint(s.roles.Success, t) }
+func (s Style) Yellow(t string) string { return s.paint(s.roles.Warning, t) }
+func (s Style) Blue(t string) string   { return s.paint(s.roles.Info, t) }
 
 // Clean makes text from models, tools and files safe for a terminal. New lines
 // and tabs stay.

@@ -108,11 +108,10 @@ func showJSON(env *console.Env, sess lathe.Session, msgs []lathe.Message) error 
 
 func showText(env *console.Env, sess lathe.Session, msgs []lathe.Message) {
 	out := *env
-	out.Stderr = env.Stdout // all output is what was asked for
+	out.Stderr, out.StderrTTY = env.Stdout, env.StdoutTTY // all output is what was asked for
 	st := console.NewStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(env.Stdout, "%s\n%s  %s  %s\n", st.Bold(console.OneLine(sess.Title, 200)), sess.ID, console.Clean(sess.Directory), sess.Created.Local().Format(time.DateTime))
 	o := show.New(&out, show.Options{Thinking: true})
-	o.Style = st
 	for _, m := range msgs {
 		if sess.Revert != nil && m.ID == sess.Revert.MessageID {
 			fmt.Fprintf(env.Stdout, "\n%s\n", st.Dim("— from here on it was reverted; lathe session unrevert brings it back —"))

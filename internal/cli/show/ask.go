@@ -7,6 +7,7 @@ import (
 	"lathe/internal/approval"
 	"lathe/internal/cli/console"
 	"lathe/internal/diff"
+	"lathe/internal/tui/change"
 )
 
 // Ask shows everything a permission ask is about, to the last line.
@@ -49,36 +50,30 @@ func (o *Output) lines(margin, text string) {
 
 // changes shows a whole diff.
 func (o *Output) changes(d string) {
-	for _, l := range diffLinesOf(o.Style, d) {
-		o.ErrLine("    " + l.paint(l.text))
+	for _, l := range o.change(d) {
+		o.ErrLine("    " + l)
 	}
 }
 
-// shownLine is a line of a diff, and its colour.
-type shownLine struct {
-	text  string
-	paint func(string) string
-}
-
-// diffLinesOf returns the lines of a diff as they are shown: without file names,
-// which are shown above.
-func diffLinesOf(st console.Style, d string) []shownLine {
-	var out []shownLine
+// change returns the lines of a diff: in colours as the screen draws them, with numbers and with
+// the words that changed marked; else as they are, without the names of files, which are
+// shown above.
+func (o *Output) change(d string) (out []string) {
+	if o.colours.on() {
+		l := o.colours.look(o.width() - 5)
+		for _, line := range change.Draw(l, d, l.Width) {
+			out = append(out, strings.TrimRight(line.String(), " "))
+		}
+		return out
+	}
 	for _, l := range diff.Read(d) {
-		text, paint := string(l.Mark)+console.Clean(l.Text), func(s string) string { return s }
 		switch l.Mark {
 		case diff.MarkFile:
-			continue
-		case diff.MarkNew:
-			paint = st.Green
-		case diff.MarkGone:
-			paint = st.Red
-		case diff.MarkHunk:
-			text, paint = console.Clean(l.Text), st.Blue
-		case diff.MarkOther:
-			text = console.Clean(l.Text)
+		case diff.MarkHunk, diff.MarkOther:
+			out = append(out, console.Clean(l.Text))
+		default:
+			out = append(out, string(l.Mark)+console.Clean(l.Text))
 		}
-		out = append(out, shownLine{text, paint})
 	}
 	return out
 }

@@ -35,8 +35,9 @@ type Options struct {
 // Output shows a run, for people or as JSON lines. The final answer goes to
 // standard output, all else to standard error.
 type Output struct {
-	env   *console.Env
-	Style console.Style
+	env     *console.Env
+	Style   console.Style
+	colours colours // of standard error, as Style is
 	Options
 	live  bool   // standard output is a terminal: text is shown as it comes
 	prose *prose // what shows the text that comes; nil: none does, or it is shown as it is written
@@ -56,8 +57,9 @@ type Output struct {
 
 // New returns what shows a run on the streams of env.
 func New(env *console.Env, o Options) *Output {
+	c := coloursOf(env, env.StderrTTY)
 	return &Output{
-		env: env, Style: console.NewStyle(env.StderrTTY, env.Getenv), Options: o,
+		env: env, Style: c.style(), colours: c, Options: o,
 		live: env.StdoutTTY && !o.JSON && !o.Quiet, atStart: true,
 		streamed: map[lathe.PartID]int{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
 		working: map[lathe.MessageID]bool{},
@@ -169,7 +171,7 @@ func (o *Output) stream(text string) {
 		return
 	}
 	if o.prose == nil {
-		o.prose = newProse(o.width()-1, console.NewStyle(o.env.StdoutTTY, o.env.Getenv) != console.Style{})
+		o.prose = newProse(o.width()-1, coloursOf(o.env, o.env.StdoutTTY))
 		o.prose.simple = paint.Simple(o.env.Environ)
 	}
 	o.write(o.env.Stdout, o.prose.add(text))
@@ -381,13 +383,16 @@ func (o *Output) block(text string, most int, paint func(string) string) {
 
 // diff shows a change; of a long one, the beginning.
 func (o *Output) diff(d string) {
-	lines := diffLinesOf(o.Style, d)
+	lines := o.change(d)
 	for i, l := range lines {
 		if i == diffLines {
 			o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", len(lines)-i))))
 			return
 		}
-		o.ErrLine("    " + l.paint(cut(l.text, o.width()-4)))
+		if !o.colours.on() { // drawn lines fit
+			l = cut(l, o.width()-4)
+		}
+		o.ErrLine("    " + l)
 	}
 }
 

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"lathe/internal/cli/console"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// printed shows the end of what a command printed. Its colours become the nearest of the
-// terminal's own six: they can be read on its background, which lathe does not know.
+// printed shows the end of what a command printed, in its colours as far as they can be read on
+// the terminal's background.
 func (o *Output) printed(text string) {
-	l := look.Look{Theme: theme.Terminal()}
-	coloured := o.Style != console.Style{}
-	plain := styled.Style("")
-	if coloured {
-		plain = styled.Faint
+	l, plain := look.Look{Theme: theme.Terminal()}, styled.Style("")
+	if o.colours.on() {
+		l = o.colours.look(o.width())
+		if plain = l.FG(theme.Muted); plain == "" {
+			plain = styled.Faint
+		}
 	}
 	lines, before := l.Printed(text, previewLines, plain)
 	if before == 0 && len(lines) == 1 && strings.TrimSpace(lines[0].Text()) == "" {
@@ -27,7 +27,7 @@ func (o *Output) printed(text string) {
 		o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", before))))
 	}
 	for _, line := range lines {
-		if line = line.Cut(o.width()-4, styled.WcWidth); !coloured {
+		if line = line.Cut(o.width()-4, styled.WcWidth); !o.colours.on() {
 			line = styled.Plain(line.Text())
 		}
 		o.ErrLine("    " + line.String())

@@ -31,10 +31,11 @@ const maxBlock = 1 << 20
 
 // newProse returns what shows one text. Without colours, the terminal's own ways to set
 // words apart remain.
-func newProse(width int, colours bool) *prose {
-	system, _ := theme.Lookup("system")
-	styles := markdown.NewStyles(system, true)
-	if !colours {
+func newProse(width int, c colours) *prose {
+	styles := markdown.NewStyles(theme.Terminal(), true)
+	if c.on() {
+		styles = markdown.NewStyles(c.theme, true)
+	} else {
 		styles = &markdown.Styles{
 			Heading: styled.Bold, Strong: styled.Bold, Emph: styled.Italic, Strike: styled.Strike, Link: styled.Underline,
 			Bar: styles.Bar, Dash: styles.Dash, Bullet: styles.Bullet, Done: styles.Done, Open: styles.Open,

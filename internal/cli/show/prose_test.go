@@ -7,6 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/tui/theme"
 )
 
 const answer = "# Done\n\nThe **store** reads `rows` one by one, and that is what takes so long that nobody would wait for it; see [the docs](https://x.example).\n" +
@@ -15,10 +17,10 @@ const answer = "# Done\n\nThe **store** reads `rows` one by one, and that is wha
 // TestProseIsTheSameInPieces holds that however a text comes, what is printed in the end is
 // the same, and that it is printed once.
 func TestProseIsTheSameInPieces(t *testing.T) {
-	whole := newProse(60, true)
+	whole := newProse(60, colours{theme.Terminal()})
 	want := whole.add(answer) + whole.end()
 	for size := 1; size < 40; size++ {
-		p := newProse(60, true)
+		p := newProse(60, colours{theme.Terminal()})
 		got := ""
 		for rest := answer; rest != ""; {
 			n := min(size, len(rest))
@@ -41,16 +43,16 @@ func TestProseIsTheSameInPieces(t *testing.T) {
 
 // TestProseComesAsItCan holds that nobody waits for the end of a long paragraph or of code.
 func TestProseComesAsItCan(t *testing.T) {
-	p := newProse(40, false)
+	p := newProse(40, colours{})
 	if got := p.add("Words that go on and on, past the end of the first line and more"); !strings.HasPrefix(got, "Words that go on and on") {
 		t.Errorf("a long paragraph shows %q", got)
 	}
-	p = newProse(40, false)
+	p = newProse(40, colours{})
 	p.add("```go\nx := 1\n")
 	if got := p.add("y := 2\nz"); ansi.Strip(got) != "│ y := 2\n" {
 		t.Errorf("code shows %q", got)
 	}
-	p = newProse(40, false)
+	p = newProse(40, colours{})
 	if got := p.add("Some **words that may become strong when their end comes at last"); got != "" {
 		t.Errorf("open emphasis shows %q", got)
 	}
@@ -59,7 +61,7 @@ func TestProseComesAsItCan(t *testing.T) {
 // TestProseKeepsLittle holds that a block which never ends is printed all the same, and not
 // kept.
 func TestProseKeepsLittle(t *testing.T) {
-	p := newProse(80, false)
+	p := newProse(80, colours{})
 	printed := 0
 	for range 3 << 10 {
 		printed += len(p.add(strings.Repeat("*word ", 200)))
@@ -84,9 +86,9 @@ func FuzzProse(f *testing.F) {
 		if size < 1 || !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\r\t\v") {
 			return
 		}
-		whole := newProse(30, true)
+		whole := newProse(30, colours{theme.Terminal()})
 		want := whole.add(text) + whole.end()
-		p := newProse(30, true)
+		p := newProse(30, colours{theme.Terminal()})
 		got := ""
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
