@@ -51,4 +51,7 @@ type Approval struct {
 	Permission string `json:"permission"`
 	Pattern    string `json:"pattern"`
 	Stored     bool   `json:"stored"` // for the project; otherwise until the process ends
+	// On servers that share a database: who gave it, and until when it holds if that is not for good.
+	By    string `json:"by,omitempty"`
+	Until int64  `json:"until,omitempty"` // ms since 1970
 }

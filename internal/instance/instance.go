@@ -28,6 +28,7 @@ import (
 	"lathe/internal/sandbox"
 	"lathe/internal/sandbox/registry"
 	"lathe/internal/shell"
+	"lathe/internal/store"
 	"lathe/internal/store/local"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
@@ -146,6 +147,8 @@ type Options struct {
 	Trust *trust.Store
 	// Approvals holds what the person approved for good; nil: nothing is kept.
 	Approvals Approvals
+	// Allowances, when set, holds all that people allowed, for servers that share it.
+	Allowances store.Allowances
 	// Hooks take part in the sessions of every directory; nil: none. The hooks
 	// configured for a directory come after them.
 	Hooks *plugin.Chain
@@ -242,7 +245,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	asks.Decide, asks.Usual, asks.Reports = i.decide, i.usualHosts(), registry.Reports
 	i.Permission = permission.New(asks)
 	i.Readable.asks = i.Permission
-	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
+	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner(), shared: i.sharedApprovals(o)}
 	if o.Runner != nil {
 		o.Runner = o.Runner.Confined(i.Confinement.confine)
 	}

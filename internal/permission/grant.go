@@ -92,11 +92,10 @@ func (s *Service) approve(ctx context.Context, wants []tool.Request, store bool)
 			}
 		}
 	}
-	if store && len(lasting) > 0 && s.opts.OnApprove != nil {
-		if err := s.opts.OnApprove(ctx, lasting); err != nil {
-			return err
-		}
+	if err := s.keep(ctx, fresh, lasting, store); err != nil {
+		return err
 	}
+	s.replies++
 	for _, r := range fresh {
 		if !slices.Contains(s.approved, r) {
 			s.approved = append(s.approved, r)
@@ -154,6 +153,7 @@ func (s *Service) Approved() []lathe.Rule {
 func (s *Service) Revoke(rules ...lathe.Rule) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.replies++
 	before := len(s.approved)
 	s.approved = slices.DeleteFunc(s.approved, func(r lathe.Rule) bool { return slices.Contains(rules, r) })
 	return before - len(s.approved)

@@ -60,6 +60,9 @@ type Options struct {
 	// OnApprove stores approvals that were given for the project before they
 	// take effect. On an error they do not.
 	OnApprove func(context.Context, []lathe.Rule) error
+	// Shared, when set, holds what was allowed on all servers of a team, in place of Approved,
+	// OnApprove and the memory of this Service.
+	Shared Shared
 	// KeepAlways makes every "always" apply to the project.
 	KeepAlways bool
 	// Decide may answer an ask at once, for runs without a person. Nil, or false,
@@ -74,12 +77,21 @@ type Options struct {
 	Reports func(host string) bool
 }
 
+// Shared is what was allowed from then on, for several processes.
+type Shared interface {
+	// Allowed returns what is allowed by now.
+	Allowed(ctx context.Context) ([]lathe.Rule, error)
+	// Allow allows rules, for the project or for as long as a process would remember them.
+	Allow(ctx context.Context, rules []lathe.Rule, project bool) error
+}
+
 // Service keeps the asks of one instance. It is safe for concurrent use.
 type Service struct {
 	opts Options
 
 	mu       sync.Mutex
 	approved []lathe.Rule
+	replies  int      // how often approved was changed here
 	waiting  []*entry // oldest first
 	closed   bool
 }
@@ -118,6 +130,9 @@ type AskInput struct {
 // the cause when the context ends, which withdraws the ask. A request that comes with others
 // becomes one ask about those that need it.
 func (s *Service) Ask(ctx context.Context, in AskInput) error {
+	if err := s.learn(ctx, in); err != nil {
+		return err
+	}
 	wants, err := s.wanted(in)
 	if err != nil || len(wants) == 0 {
 		return err
@@ -193,12 +208,7 @@ func (s *Service) needed(reqs []tool.Request, in AskInput) (wants []tool.Request
 // among later ones counts. An approval answers what would be asked; it does not
 // lift a denial, because it may have been given to another agent.
 func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
-	switch req.Permission {
-	case Change:
-		p = p.naming(Change)
-	case Network:
-		p = p.reaching()
-	}
+	p = p.about(req.Permission)
 	action := lathe.Allow
 	for _, a := range actions(req.Permission, req.Patterns, req.Metadata, p, s.approved) {
 		if a == lathe.Deny {
@@ -216,6 +226,17 @@ func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 		return lathe.Allow
 	}
 	return action
+}
+
+// about returns the policy for requests of a permission.
+func (p Policy) about(permission string) Policy {
+	switch permission {
+	case Change:
+		return p.naming(Change)
+	case Network:
+		return p.reaching()
+	}
+	return p
 }
 
 // protected requests need a person's consent for this particular call.

@@ -27,7 +27,11 @@ func (c faces) approvals() (any, error) {
 	}
 	out := []api.Approval{}
 	for _, g := range list {
-		out = append(out, api.Approval{Permission: g.Rule.Permission, Pattern: g.Rule.Pattern, Stored: g.Stored})
+		a := api.Approval{Permission: g.Rule.Permission, Pattern: g.Rule.Pattern, Stored: g.Stored, By: g.By}
+		if !g.Until.IsZero() {
+			a.Until = g.Until.UnixMilli()
+		}
+		out = append(out, a)
 	}
 	return out, nil
 }

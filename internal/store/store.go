@@ -51,6 +51,9 @@ type Store struct {
 	AuditUpkeep AuditUpkeep
 	// Keys are what people have for providers; nil in a store of one machine.
 	Keys ProviderKeys
+	// Allowances are what people allowed from then on; nil in a store of one machine, which
+	// has [ProjectReader.Approvals] and the memory of its process.
+	Allowances Allowances
 	// Logins are those of web pages; nil in a store of one machine.
 	Logins Logins
 }

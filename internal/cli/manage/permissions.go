@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,8 +79,19 @@ func printPermissions(env *console.Env, agents []api.RuledAgent, stored []api.Ap
 		fmt.Fprintf(env.Stdout, "%s\n", st.Bold("approved in this project"))
 	}
 	for _, r := range stored {
-		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s\n", lathe.Allow, console.Clean(r.Permission), console.Clean(r.Pattern))
+		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s%s\n", lathe.Allow, console.Clean(r.Permission), console.Clean(r.Pattern), st.Dim(givenBy(r)))
 	}
+}
+
+// givenBy says who gave an approval that servers share, and when it is over.
+func givenBy(a api.Approval) (text string) {
+	if a.By != "" {
+		text += "  " + console.Clean(a.By)
+	}
+	if a.Until != 0 {
+		text += "  -> " + time.UnixMilli(a.Until).Format("2006-01-02 15:04")
+	}
+	return text
 }
 
 func newRevoke(env *console.Env) *cobra.Command {

@@ -155,5 +155,6 @@ func (d *DB) Store() *store.Store {
 		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
 		Journal: follower{c}, Mail: mail{c}, Queue: queue{c}, Crew: crew{c},
 		People: people{c}, Belongings: belongings{c}, Audit: audit{c}, AuditUpkeep: audit{c}, Keys: providerKeys{c}, Logins: logins{c},
+		Allowances: allowances{c},
 	}
 }
