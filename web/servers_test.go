@@ -65,10 +65,10 @@ func balancer(t *testing.T, ports ...int) string {
 	}
 }
 
-// messages are those that the page shows.
+// messages are those that the page has, drawn or not.
 func messages(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	all, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".message")].map((m) => m.innerText.replace(/\d+([.,]\d+)? ?m?s\b/g, "").trim())`))
+	all, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".message")].map((m) => m.textContent.replace(/\d+([.,]\d+)? ?m?s\b/g, "").trim())`))
 	if err != nil {
 		t.Fatal(err)
 	}
