@@ -100,8 +100,23 @@ func TestMoveIsKilled(t *testing.T) {
 	if r := w.run("db", "move", "--from", store, "--to", "files"); r.code == 0 || !strings.Contains(r.stderr, "not empty") {
 		t.Errorf("it overwrites what is there: %+v", r)
 	}
+	add := w.command("user", "add", "ann")
+	add.Env = append(add.Env, on)
+	w.must(w.finish(add))
+	const team = "1 people, 1 tokens, 0 web pages that are logged in, 0 sessions that are somebody's own, 0 keys for providers, 1 entries of the audit"
+	second := pgtest.Schema(t)
+	if r := w.run("db", "move", "--from", store, "--to", second); r.code != 0 || !strings.Contains(r.stderr, "carried "+team) {
+		t.Errorf("to another PostgreSQL: %+v", r)
+	}
+	users := w.command("user", "list")
+	users.Env = append(users.Env, "LATHE_STORE="+second)
+	if got := w.must(w.finish(users)); !strings.Contains(got, "ann") || !strings.Contains(got, "tok_") {
+		t.Errorf("there are then the people %s", got)
+	}
 	back := filepath.Join(t.TempDir(), "data")
-	w.must(w.run("db", "move", "--from", store, "--to", back))
+	if r := w.run("db", "move", "--from", store, "--to", back); r.code != 0 || !strings.Contains(r.stderr, team+" stay behind") {
+		t.Errorf("to files: %+v", r)
+	}
 	w.must(w.run("db", "move", "--from", back, "--to", filepath.Join(filepath.Dir(back), "twice")))
 	w.env = append(w.env, "LATHE_HOME="+filepath.Dir(back))
 	if diff := cmp.Diff(said, export(id)); diff != "" {

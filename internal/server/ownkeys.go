@@ -21,6 +21,10 @@ func keyRoutes() []route {
 // list tells of the caller's own keys: for which providers, and how they end.
 func (c personKeys) list() (any, error) {
 	who, ring := c.owner()
+	if c.s.rights == nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "store a key of that machine there, with: lathe auth login PROVIDER; people are added with: lathe user add, where servers share a PostgreSQL",
+			"this server knows no people, so nobody has keys of their own here")
+	}
 	if who == "" {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "send the token of a person; lathe user key list --person NAME works on the database itself",
 			"only people with names have keys of their own here")

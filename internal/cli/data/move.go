@@ -28,7 +28,8 @@ func newDBMove(env *console.Env) *cobra.Command {
 		Use: "move --to postgres://… | --to directory", Short: "Carry all sessions to another store", Args: console.NoArgs,
 		Long: "Move carries sessions, projects, approvals and what was spent from the store in use to an empty one, compares the two, and leaves\n" +
 			"the first as it is. The other is a PostgreSQL, the directory of a database of its own, or \"files\" for the data directory of\n" +
-			"this machine. You may stop it at any time; the same command then goes on where it was. No other lathe may work in the sessions meanwhile.",
+			"this machine. From one PostgreSQL to another it carries the people, too, with their tokens, keys, sessions and the audit; files know no people, and\n" +
+			"it says what stays behind. You may stop it at any time; the same command then goes on where it was. No other lathe may work in the sessions meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), env, from, to) },
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the store to move to: the address of a PostgreSQL, a directory, or files")
@@ -95,6 +96,9 @@ func moveStore(ctx context.Context, env *console.Env, fromName, toName string) (
 		return err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
+	if err := moveTeam(ctx, env, src, dst); err != nil {
+		return err
+	}
 	if err := move.Run(ctx, src.rows, dst, teller(env.Stderr, time.Now)); err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintln(env.Stderr, "lathe: the same command goes on from here")
@@ -105,6 +109,31 @@ func moveStore(ctx context.Context, env *console.Env, fromName, toName string) (
 	if to.address != "" {
 		fmt.Fprintf(env.Stderr, "lathe: use it with %s or \"server\": {\"store\": …} in your configuration; see: docs/scale.md\n", console.StoreVar)
 	}
+	return nil
+}
+
+// moveTeam carries the people of a database to another one, or says, before anything is moved,
+// that files have no place for them.
+func moveTeam(ctx context.Context, env *console.Env, src *source, dst store.Target) error {
+	if src.db == nil {
+		return nil
+	}
+	team, err := src.db.Team(ctx)
+	if err != nil || team == (postgres.Team{}) {
+		return err
+	}
+	what := fmt.Sprintf("%d people, %d tokens, %d web pages that are logged in, %d sessions that are somebody's own, %d keys for providers, %d entries of the audit",
+		team.People, team.Tokens, team.Logins, team.Claims, team.Keys, team.Changes)
+	filling, ok := dst.(*postgres.Filling)
+	if !ok {
+		fmt.Fprintf(env.Stderr, "lathe: %s stay behind in %s: files know no people\n", what, src.where)
+		fmt.Fprintln(env.Stderr, "lathe: give a server on the files a password (--password-file), and store keys again with: lathe auth login PROVIDER")
+		return nil
+	}
+	if err := filling.CarryTeam(ctx, src.db); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "lathe: carried %s\n", what)
 	return nil
 }
 
@@ -123,6 +152,7 @@ type source struct {
 	rows  store.Carrier
 	self  store.Owner
 	where string
+	db    *postgres.DB // nil: it is files
 	close func() error
 }
 
@@ -135,7 +165,7 @@ func openSource(ctx context.Context, env *console.Env, p place) (*source, error)
 		if err != nil {
 			return nil, err
 		}
-		return &source{db.Store(), db.Carrier(), sqlite.Self(), db.Path(), db.Close}, nil
+		return &source{db.Store(), db.Carrier(), sqlite.Self(), db.Path(), nil, db.Close}, nil
 	}
 	db, err := postgres.Open(ctx, postgres.Options{URL: p.address, Now: env.Now})
 	if err != nil {
@@ -148,7 +178,7 @@ func openSource(ctx context.Context, env *console.Env, p place) (*source, error)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &source{db.Store(), db.Carrier(), db.Self(), "the database " + db.Where(), db.Close}, nil
+	return &source{db.Store(), db.Carrier(), db.Self(), "the database " + db.Where(), db, db.Close}, nil
 }
 
 func openTarget(ctx context.Context, env *console.Env, p place, source string) (t store.Target, where string, err error) {

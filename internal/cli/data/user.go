@@ -71,7 +71,7 @@ func (u *users) withApp(ctx context.Context, what, about string, fn func(a *app.
 	}
 	if address == "" {
 		return lathe.Errorf(lathe.CodeInvalid, "set LATHE_STORE, as postgres://user@host/database; one machine needs only a password: lathe serve --password-file",
-			"people are kept in the database that servers share, and none is named")
+			"people, with their tokens and keys, are kept in the database that servers share, and none is named")
 	}
 	dir, err := console.WorkDir(u.env, "")
 	if err != nil {

@@ -80,7 +80,12 @@ func (k *userKeys) add() *cobra.Command {
 				return err
 			}
 			err = k.do(ctx, "user key add", k.person+": "+id,
-				func(f *face.Face) error { return f.SetOwnKey(ctx, id, key) },
+				func(f *face.Face) error {
+					if _, err := f.OwnKeys(ctx); err != nil { // it would become the server's key
+						return err
+					}
+					return f.SetOwnKey(ctx, id, key)
+				},
 				func(a *app.App) error { return a.Keys.Set(ctx, k.person, id, auth.API{Key: auth.NewSecret(key)}) })
 			if err == nil {
 				fmt.Fprintf(k.env.Stderr, "lathe: stored a key for %s\n", id)

@@ -17,12 +17,13 @@ import (
 // issuerOf returns the issuer that the person's own configuration names; nil if it names none.
 // It is asked for nothing before somebody comes with one of its tokens.
 func issuerOf(ctx context.Context, env *console.Env, a *app.App) (*server.OIDC, error) {
-	if a.Keys == nil { // a store without people
-		return nil, nil
-	}
 	conf, err := app.OwnConfig(ctx, env)
 	if err != nil || conf.OIDC.Issuer == "" {
 		return nil, err
+	}
+	if a.Keys == nil { // a store without people
+		return nil, lathe.Errorf(lathe.CodeInvalid, `name it with --store, LATHE_STORE or "server": {"store": …}; one machine needs only a password: take "oidc" out of your configuration`,
+			"oidc names people, who are kept in a PostgreSQL, and the sessions here are in files")
 	}
 	o := conf.OIDC
 	if err := checkIssuer(o); err != nil {

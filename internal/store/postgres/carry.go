@@ -19,7 +19,10 @@ import (
 type carrier struct{ *DB }
 
 // Filling is a [store.Target].
-type Filling struct{ carrier }
+type Filling struct {
+	carrier
+	resumed bool // an earlier move left what is there
+}
 
 // Carrier returns the database as one whose rows are carried elsewhere.
 func (d *DB) Carrier() store.Carrier { return carrier{d} }
@@ -36,7 +39,7 @@ func OpenTarget(ctx context.Context, o Options, source string) (*Filling, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &Filling{carrier{db}}
+	c := &Filling{carrier: carrier{db}}
 	if err := c.begin(ctx, source); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -60,6 +63,7 @@ func (c *Filling) begin(ctx context.Context, source string) error {
 			if of != source {
 				return lathe.Errorf(lathe.CodeInvalid, "go on with that move, or name another database", "the database %s has an unfinished move from %s", tx.db.where, of)
 			}
+			c.resumed = true
 			return nil
 		}
 		for _, t := range store.Carried() {
