@@ -27,14 +27,15 @@ import (
 
 func main() {
 	program := flag.String("lathe", "lathe", "the program to measure")
+	only := flag.String("only", "", "one step: idle, spinner, flood, inline, large or printed")
 	flag.Parse()
-	if err := measure(*program); err != nil {
+	if err := measure(*program, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "screen:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(program string) error {
+func measure(program, only string) error {
 	program, err := exec.LookPath(program)
 	if err != nil {
 		return err
@@ -55,8 +56,14 @@ func measure(program string) error {
 	if err := p.prepare(srv.URL); err != nil {
 		return err
 	}
-	for _, step := range []func(place, *model) error{idle, spinner, flood, inline, large} {
-		if err := step(p, m); err != nil {
+	for _, step := range []struct {
+		name string
+		run  func(place, *model) error
+	}{{"idle", idle}, {"spinner", spinner}, {"flood", flood}, {"inline", inline}, {"large", large}, {"printed", printed}} {
+		if only != "" && only != step.name {
+			continue
+		}
+		if err := step.run(p, m); err != nil {
 			return err
 		}
 	}
