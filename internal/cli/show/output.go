@@ -373,7 +373,7 @@ func (o *Output) block(text string, most int, paint func(string) string) {
 	}
 	lines := strings.Split(console.Clean(text), "\n")
 	if len(lines) > most {
-		o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", len(lines)-most))))
+		o.left(len(lines)-most, "before")
 		lines = lines[len(lines)-most:]
 	}
 	for _, l := range lines {
@@ -381,12 +381,21 @@ func (o *Output) block(text string, most int, paint func(string) string) {
 	}
 }
 
+// left says how many lines are left out, and on which side: "before" or "more".
+func (o *Output) left(n int, side string) {
+	lines := "lines"
+	if n == 1 {
+		lines = "line"
+	}
+	o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d %s %s", n, lines, side))))
+}
+
 // diff shows a change; of a long one, the beginning.
 func (o *Output) diff(d string) {
 	lines := o.change(d)
 	for i, l := range lines {
 		if i == diffLines {
-			o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", len(lines)-i))))
+			o.left(len(lines)-i, "more")
 			return
 		}
 		if !o.colours.on() { // drawn lines fit
