@@ -169,6 +169,15 @@ func MetaInt(v any) (int, bool) {
 	return 0, false
 }
 
+// Worked returns how long a call that ended took of a span, and apart from that how long it
+// waited for the person, by the metadata of its state.
+func (s Span) Worked(meta map[string]any) (took, waited time.Duration) {
+	if ms, ok := MetaInt(meta[MetaWaited]); ok {
+		waited = time.Duration(ms) * time.Millisecond
+	}
+	return max(0, s.End.Sub(s.Start)-waited), waited
+}
+
 // ToolState is how far a tool call has come: *[ToolPending], *[ToolRunning],
 // *[ToolDone] or *[ToolFailed].
 type ToolState interface{ isToolState() }

@@ -242,13 +242,13 @@ func (o *Output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 			o.invalid(st, own)
 			return
 		}
-		o.toolLine(o.Style.Green("●"), c.Tool, st.Title, st.Input, st.Time, own)
+		o.toolLine(o.Style.Green("●"), c.Tool, st.Title, st.Input, st.Time, st.Metadata, own)
 		o.toolBody(c.Tool, st)
 	case *lathe.ToolFailed:
 		o.shown[id] = true
 		o.Progress.ended(id)
 		o.FlushAnswer()
-		o.toolLine(o.Style.Red("✗"), c.Tool, "", st.Input, st.Time, own)
+		o.toolLine(o.Style.Red("✗"), c.Tool, "", st.Input, st.Time, st.Metadata, own)
 		o.block(readable.Output(st.Error), previewLines, o.Style.Red)
 	}
 }
@@ -257,11 +257,11 @@ func (o *Output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 func (o *Output) invalid(st *lathe.ToolDone, own bool) {
 	var in struct{ Tool, Error string }
 	_ = json.Unmarshal(st.Input, &in)
-	o.toolLine(o.Style.Red("✗"), in.Tool, "the call could not be understood", st.Input, st.Time, own)
+	o.toolLine(o.Style.Red("✗"), in.Tool, "the call could not be understood", st.Input, st.Time, st.Metadata, own)
 	o.block(in.Error, previewLines, o.Style.Red)
 }
 
-func (o *Output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, own bool) {
+func (o *Output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, meta map[string]any, own bool) {
 	if command := summary(input); title == "" || tool == "bash" && command != "" {
 		title = command // a model's description of a command is not what ran
 	}
@@ -273,7 +273,7 @@ func (o *Output) toolLine(mark, tool, title string, input json.RawMessage, span 
 		indent = "  "
 	}
 	took := ""
-	if d := span.End.Sub(span.Start); d >= time.Second {
+	if d, _ := span.Worked(meta); d >= time.Second {
 		took = o.Style.Dim(fmt.Sprintf("  %s", d.Round(100*time.Millisecond)))
 	}
 	o.ErrLine(fmt.Sprintf("%s%s %s  %s%s", indent, mark, o.Style.Bold(console.Clean(tool)), console.OneLine(title, o.width()-len(tool)-14), took))

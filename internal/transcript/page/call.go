@@ -18,7 +18,7 @@ type call struct {
 	raw                 json.RawMessage
 	input, meta         map[string]any
 	attached            []lathe.File
-	took                time.Duration
+	took, waited        time.Duration // waited: for an answer of the person, apart from took
 	failed              bool
 }
 
@@ -29,10 +29,10 @@ func newCall(c *lathe.ToolCall) call {
 		out.raw, out.meta, out.title = st.Input, st.Metadata, st.Title
 	case *lathe.ToolDone:
 		out.raw, out.meta, out.title, out.output, out.attached = st.Input, st.Metadata, st.Title, st.Output, st.Attachments
-		out.took = st.Time.End.Sub(st.Time.Start)
+		out.took, out.waited = st.Time.Worked(st.Metadata)
 	case *lathe.ToolFailed:
 		out.raw, out.meta, out.output, out.failed = st.Input, st.Metadata, st.Error, true
-		out.took = st.Time.End.Sub(st.Time.Start)
+		out.took, out.waited = st.Time.Worked(st.Metadata)
 	}
 	out.output = readable.Output(out.output)
 	_ = json.Unmarshal(out.raw, &out.input) // input that is no object shows no arguments
@@ -56,7 +56,7 @@ func (p *page) call(tc *lathe.ToolCall) {
 	if c.failed {
 		class = " class=bad"
 	}
-	p.put("<details", openIf(c.diff() != "" && !c.failed), "><summary", class, "><b>", line(c.tool), "</b>")
+	p.put("<details", openIf(c.diff() != "" && !c.failed), "><summary", class, "><b>", line(c.name()), "</b>")
 	if head := line(c.headline()); head != "" {
 		p.put(" <code>", head, "</code>")
 	}
@@ -69,6 +69,17 @@ func (p *page) call(tc *lathe.ToolCall) {
 		p.file(f)
 	}
 	p.put("</details>\n")
+}
+
+// name is what a reader calls the tool.
+func (c call) name() string {
+	switch c.tool {
+	case "todowrite", "todoread":
+		return "tasks"
+	case "apply_patch", "patch":
+		return "change"
+	}
+	return c.tool
 }
 
 // headline says what the call is about.

@@ -208,6 +208,25 @@ func TestWhatAReaderSees(t *testing.T) {
 	}
 }
 
+// TestWaitingIsNotWork holds that what calls waited for the person counts neither as their time
+// nor as that of the work.
+func TestWaitingIsNotWork(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	call := func(start, end int64) lathe.Part {
+		return lathe.Part{Body: &lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: []byte(`{"command":"make"}`), Time: lathe.Span{Start: at(start), End: at(end)},
+			Metadata: map[string]any{lathe.MetaWaited: 30_000}}}}
+	}
+	got := written(t, Session{Messages: []lathe.Message{
+		{Info: &lathe.User{}, Created: at(0), Parts: []lathe.Part{{Body: &lathe.Text{Text: "go"}}}},
+		{Info: &lathe.Assistant{Completed: at(36)}, Created: at(1), Parts: []lathe.Part{call(2, 34), call(2, 35), {Body: &lathe.Text{Text: "done"}}}},
+	}})
+	for _, want := range []string{"<code>$ make</code> · 2.0 s<", "<code>$ make</code> · 3.0 s<", "worked 6.0 s"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page has no %q:\n%s", want, got[strings.Index(got, "<main"):])
+		}
+	}
+}
+
 // TestSize holds that a page is less than twice as long as what it shows: an ordinary
 // session of code, changes and what commands printed.
 func TestSize(t *testing.T) {

@@ -76,7 +76,8 @@ func (r round) tokens() (sum lathe.Tokens) {
 	return sum
 }
 
-// took is the time from the prompt to the end of the last step, or 0.
+// took is the time from the prompt to the end of the last step, or 0; without what the calls
+// waited for the person.
 func (r round) took() time.Duration {
 	if len(r.prompts) == 0 || len(r.steps) == 0 {
 		return 0
@@ -85,7 +86,17 @@ func (r round) took() time.Duration {
 	if !ok || a.Completed.IsZero() {
 		return 0
 	}
-	return max(0, a.Completed.Sub(r.prompts[0].Created))
+	took := a.Completed.Sub(r.prompts[0].Created)
+	for _, m := range r.steps {
+		waited := time.Duration(0) // the calls of a step wait together
+		for _, part := range m.Parts {
+			if c, ok := part.Body.(*lathe.ToolCall); ok {
+				waited = max(waited, newCall(c).waited)
+			}
+		}
+		took -= waited
+	}
+	return max(0, took)
 }
 
 // round writes a prompt, the work on it and the answer to it.

@@ -60,14 +60,10 @@ func newCall(c *lathe.ToolCall) call {
 // timed notes how long the call took, and apart from that how long it waited for
 // the person.
 func (c *call) timed(s lathe.Span) {
-	waited := time.Duration(0)
-	if ms, ok := lathe.MetaInt(c.meta[lathe.MetaWaited]); ok {
-		waited = time.Duration(ms) * time.Millisecond
-	}
+	took, waited := s.Worked(c.meta)
 	if waited >= time.Second {
 		c.waited = "you took " + look.Duration(waited)
 	}
-	took := s.End.Sub(s.Start) - waited
 	if took >= time.Second || c.shell() && took >= 100*time.Millisecond {
 		c.took = look.Duration(took)
 	}
