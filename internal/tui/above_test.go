@@ -100,11 +100,11 @@ func TestCommandLeavesNoDraft(t *testing.T) {
 // TestUndoneEndIsNotStopped holds that the start page names no session as stopped whose end was
 // undone, and does not ask about it.
 func TestUndoneEndIsNotStopped(t *testing.T) {
-	d, f := startPage(t, Options{})
+	_, f := startPage(t, Options{})
 	s := f.sessions["ses_stopped"]
 	s.Revert = &lathe.Revert{MessageID: "msg_1"}
 	f.sessions["ses_stopped"] = s
-	d = drive(t, Options{Engine: f})
+	d := drive(t, Options{Engine: f})
 	d.shows("Greet in two languages", "its end is undone")
 	d.hides("it was running")
 	d.press("ctrl+x", "1")
