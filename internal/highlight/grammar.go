@@ -37,7 +37,7 @@ func grammarOf(lang string) *grammar {
 		return &grammar{
 			keywords: " if then else elif fi case esac for while until do done in function select return exit break continue local export readonly declare unset set source alias trap shift FROM RUN COPY ADD ENV WORKDIR ENTRYPOINT CMD EXPOSE ARG USER ",
 			types:    " cd echo printf test read eval exec sudo ",
-			line:     []string{"# ", "#!", "#\t"}, quotes: `"'`,
+			line:     []string{"# ", "#!", "#\t"}, quotes: `"'`, shell: true,
 		}
 	case "rb", "ruby", "ex", "elixir", "lua":
 		return &grammar{

@@ -55,6 +55,7 @@ type grammar struct {
 	fold            bool     // keywords match in any letter case
 	dash            bool     // words may hold "-"
 	markup          bool     // tags instead of words
+	shell           bool     // words mean something only where a command begins
 }
 
 // highlighter draws one line after the other. until is what ends the comment or
@@ -63,6 +64,7 @@ type highlighter struct {
 	*grammar
 	until string
 	kind  Kind // of what until ends
+	begun bool // a command has begun, so that words are its arguments
 	out   []Span
 }
 
@@ -85,17 +87,37 @@ func (h *highlighter) line(l string) []Span {
 	if len(l) > maxCode {
 		return []Span{{l, Plain}}
 	}
-	h.out = nil
+	h.out, h.begun = nil, false
 	for l != "" {
 		if h.until != "" {
 			l = h.rest(l)
 			continue
 		}
 		n, kind := h.token(l)
+		if h.shell {
+			kind = h.inCommand(l[:n], kind)
+		}
 		h.emit(l[:n], kind)
 		l = l[n:]
 	}
 	return h.out
+}
+
+// inCommand returns what a token of a shell's command is where it stands: the argument "test"
+// of "go test" is no command of that name.
+func (h *highlighter) inCommand(token string, kind Kind) Kind {
+	word := kind == Keyword || kind == Type
+	switch {
+	case strings.TrimSpace(token) == "":
+	case strings.ContainsAny(token, ";|&({`") && kind == Plain:
+		h.begun = false
+	case has(" in ", token):
+	case word && h.begun:
+		return Plain
+	case !word || !has(" if then else elif while until do exec sudo eval ! RUN CMD ENTRYPOINT ", token):
+		h.begun = true
+	}
+	return kind
 }
 
 // rest draws what belongs to an open comment or string.

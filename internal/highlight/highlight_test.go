@@ -20,6 +20,12 @@ func TestLines(t *testing.T) {
 			{{"x = ", Plain}, {`"""one`, String}},
 			{{`two"""`, String}, {" ", Plain}, {"# 好", Comment}},
 		}},
+		{"sh", "go test ./x; test -f y && cd /tmp | sudo eval if", [][]Span{{
+			{"go test ./x; ", Plain}, {"test", Type}, {" -f y && ", Plain}, {"cd", Type}, {" /tmp | ", Plain}, {"sudo", Type}, {" ", Plain}, {"eval", Type}, {" ", Plain}, {"if", Keyword},
+		}}},
+		{"bash", "for f in *; do echo done; done", [][]Span{{
+			{"for", Keyword}, {" f ", Plain}, {"in", Keyword}, {" *; ", Plain}, {"do", Keyword}, {" ", Plain}, {"echo", Type}, {" done; ", Plain}, {"done", Keyword},
+		}}},
 		{"klingon", "qapla", nil},
 	} {
 		if diff := cmp.Diff(test.want, Lines(test.lang, strings.Split(test.code, "\n"))); diff != "" {

@@ -110,11 +110,11 @@ func changeLines(l look.Look, c change, width int) []styled.Line {
 	number := max(c.new, c.old)
 	var out []styled.Line
 	for i, part := range styled.Hard(c.line(fg), max(width-8, 8), l.Method) {
-		label := "      "
+		label := []string{"     ", "  "}
 		if i == 0 {
-			label = fmt.Sprintf("%4s %c", lineNumber(number), c.op)
+			label = []string{fmt.Sprintf("%4s ", lineNumber(number)), string(c.op) + " "}
 		}
-		line := append(styled.Line{{Text: label + " ", Style: l.FG(theme.DiffNumber)}}, part...)
+		line := append(styled.Line{{Text: label[0], Style: l.FG(theme.DiffNumber)}, {Text: label[1], Style: fg}}, part...)
 		out = append(out, line.Pad(width, l.Method, "").Over(bg))
 	}
 	return out
@@ -154,7 +154,7 @@ func halfOf(l look.Look, side []change, i, width int, number func(change) int) s
 		return styled.Line{}.Pad(width, l.Method, "")
 	}
 	fg, bg := changeStyle(l, side[i].op)
-	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.FG(theme.DiffNumber)}}
+	line := styled.Line{{Text: fmt.Sprintf("%4s ", lineNumber(number(side[i]))), Style: l.FG(theme.DiffNumber)}, {Text: string(side[i].op) + " ", Style: fg}}
 	line = append(line, side[i].line(fg)...)
 	return line.Cut(width, l.Method).Pad(width, l.Method, "").Over(bg)
 }

@@ -208,7 +208,7 @@ func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] 
 // front of it, and how it continues the line before.
 func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 	bars := l.Glyph("│┊▌", "|:")
-	at := 0
+	at, gap := 0, false
 	for i, s := range line {
 		if strings.Trim(s.Text, " "+bars) != "" {
 			if s.Cont != styled.Own {
@@ -217,9 +217,11 @@ func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 			return col, s.Cont
 		}
 		at += styled.Width(s.Text, l.Method)
-		if i == 0 && s.Cont == styled.Own || strings.ContainsAny(s.Text, bars) {
+		bar := strings.ContainsAny(s.Text, bars)
+		if i == 0 && s.Cont == styled.Own || bar || gap && s.Text == " " {
 			col = at
 		}
+		gap = bar && !strings.HasSuffix(s.Text, " ") // the blank after it has the colour of a panel
 	}
 	return col, styled.Own
 }

@@ -39,9 +39,9 @@ func (l pen) user(e *entry) []styled.Line {
 	if by := l.signed(e); by != "" {
 		out = append(out, styled.Plain(by, l.FG(theme.Muted)))
 	}
-	bar := styled.Span{Text: " " + l.Glyph("▌", "|") + " ", Style: l.FG(theme.Primary)}
+	bar := styled.Line{{Text: " " + l.Glyph("▌", "|"), Style: l.FG(theme.Primary)}, {Text: " "}}
 	for i, line := range out[1:] {
-		out[i+1] = l.panel(append(styled.Line{bar}, line...))
+		out[i+1] = l.panel(styled.Join(bar, line))
 	}
 	return out
 }

@@ -281,7 +281,7 @@ func (f *file) draw(l look.Look, n line, marked bool) styled.Line {
 	case '-':
 		style, bg = l.FG(theme.DiffRemoved), l.Theme.BG(theme.DiffRemovedBg)
 	}
-	out := styled.Line{{Text: number(n.old) + number(n.new) + string(n.op) + " ", Style: l.FG(theme.DiffNumber)}, {Text: beyond(n.text, f.left, l.Method), Style: style}}
+	out := styled.Line{{Text: number(n.old) + number(n.new), Style: l.FG(theme.DiffNumber)}, {Text: string(n.op) + " ", Style: style}, {Text: beyond(n.text, f.left, l.Method), Style: style}}
 	if marked || bg == "" {
 		return l.Row(out, marked)
 	}

@@ -69,11 +69,33 @@ func (p Picture) run(b *strings.Builder, cells []cell, x, y float64) {
 	}
 	for from := 0; from < len(cells); {
 		to := from + 1
-		for ; to < len(cells) && !gap(cells[to-1:to+1]); to++ {
+		if shape(b, cells[from].text, x+float64(from)*cellWidth, y, fg) {
+			from = to
+			continue
+		}
+		for ; to < len(cells) && !gap(cells[to-1:to+1]) && !drawn(cells[to].text); to++ {
 		}
 		p.text(b, cells[from:to], x+float64(from)*cellWidth, y+baseline, style, fg)
 		from = to
 	}
+}
+
+// shapes are the signs that are drawn and not written, so that they meet those beside and below
+// them whatever the font: where they begin and end in their cell, as shares of it, and how
+// thick a line is instead.
+var shapes = map[string]struct{ x, y, w, h float64 }{
+	"│": {x: .5, h: 1}, "─": {y: .5, w: 1}, "▌": {w: .5, h: 1}, "█": {w: 1, h: 1}, "▀": {w: 1, h: .5}, "▄": {y: .5, w: 1, h: .5},
+}
+
+func drawn(sign string) bool { _, ok := shapes[sign]; return ok }
+
+// shape draws a sign, and reports whether it is one of those.
+func shape(b *strings.Builder, sign string, x, y float64, fg color.Color) bool {
+	s, ok := shapes[sign]
+	if ok {
+		fmt.Fprintf(b, `<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="%s"/>`+"\n", x+s.x*cellWidth, y+s.y*cellHeight, max(1, s.w*cellWidth+.1), max(1, s.h*cellHeight+.1), hex(fg))
+	}
+	return ok
 }
 
 // gap reports whether a new text begins between two cells: after two spaces, so that
