@@ -234,7 +234,7 @@ func (c carrier) Put(ctx context.Context, t store.Table, rows []store.Row) error
 				continue
 			}
 			tx.later("", add, append(args, completed(t, r))...)
-			tx.later("", `INSERT INTO search_todo (message) VALUES ($1)`, r[0])
+			tx.later("", `INSERT INTO search_later (session, seq) SELECT session, seq FROM message WHERE n = $1 ON CONFLICT DO NOTHING`, r[0])
 		}
 		return nil
 	})

@@ -58,8 +58,8 @@ func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 const insertMessage = `WITH
 	ses AS (UPDATE session SET messages = messages + 1 WHERE id = $2 RETURNING n, messages),
 	new AS (INSERT INTO message (id, session, seq, role, created, completed, open, summary, parts, data, blobs)
-		SELECT $1, n, messages, $3, $4, $5, $6, $7, $8, $9, $10 FROM ses ON CONFLICT DO NOTHING RETURNING n),
-	todo AS (INSERT INTO search_todo (message) SELECT n FROM new)
+		SELECT $1, n, messages, $3, $4, $5, $6, $7, $8, $9, $10 FROM ses ON CONFLICT DO NOTHING RETURNING n, session, seq),
+	later AS (INSERT INTO search_later (session, seq) SELECT session, seq FROM new ON CONFLICT DO NOTHING)
 	SELECT (SELECT messages FROM ses), (SELECT n FROM new)`
 
 type messageRow struct {

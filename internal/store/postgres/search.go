@@ -42,10 +42,16 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 	for {
 		n := 0
 		err := s.batch(ctx, func(tx *tx) (err error) {
-			n, err = indexing{tx}.index()
+			if n, err = (indexing{tx}).index(); err != nil || n > 0 {
+				return err
+			}
+			n, err = indexing{tx}.sessions()
 			return err
 		})
-		if total += n; err != nil {
+		if total += n; err == nil && n == 0 {
+			err = s.batch(ctx, func(tx *tx) error { return indexing{tx}.done() })
+		}
+		if err != nil {
 			return total, fmt.Errorf("index messages: %w", err)
 		}
 		if n == 0 {
@@ -57,7 +63,8 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 // Unindexed implements [store.Searcher].
 func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
-		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
+		return v.row(`SELECT count(*) FROM (SELECT message FROM search_todo
+			UNION SELECT m.n FROM search_later l JOIN message m ON m.session = l.session AND m.seq >= l.seq) todo`).Scan(&n)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count messages: %w", err)
@@ -89,6 +96,105 @@ func (tx indexing) index() (done int, err error) {
 		size, done = size+added, done+1
 	}
 	return done, err
+}
+
+// unlooked is the condition that a message m has to be indexed for its session.
+const unlooked = `m.session = l.session AND m.seq >= l.seq`
+
+// sessions takes the messages of sessions into the index, each session up to what is open.
+func (tx indexing) sessions() (done int, err error) {
+	var todo []behind
+	err = tx.rows(func(row pgx.Row) error {
+		var b behind
+		err := row.Scan(&b.session, &b.seq)
+		todo = append(todo, b)
+		return err
+	}, `SELECT l.session, l.seq FROM search_later l WHERE (SELECT NOT m.open FROM message m WHERE `+unlooked+` ORDER BY m.seq LIMIT 1)
+		ORDER BY l.session LIMIT 20 FOR UPDATE SKIP LOCKED`)
+	for i, size := 0, 0; err == nil && i < len(todo) && done < searchBatch && size <= searchBytes; i++ {
+		var n, added int
+		n, added, err = tx.session(&todo[i])
+		done, size = done+n, size+added
+	}
+	if err != nil {
+		return done, err
+	}
+	sessions := make([]int64, len(todo))
+	for i, b := range todo {
+		sessions[i] = b.session
+	}
+	if sessions, err = tx.alone(`n = ANY($1)`, sessions); err != nil {
+		return done, err
+	}
+	// At the very end: who adds a message waits for a row that was changed.
+	for _, b := range todo {
+		tx.later("", `UPDATE search_later SET seq = $2 WHERE session = $1 AND seq < $2`, b.session, b.seq)
+	}
+	tx.forget(sessions)
+	return done, nil
+}
+
+// behind is a session of which messages are not indexed, from a sequence number on.
+type behind struct{ session, seq int64 }
+
+// session indexes messages of a session and moves it on. It ends before one that is open or
+// that somebody is removing.
+func (tx indexing) session(b *behind) (done, size int, err error) {
+	type next struct {
+		n, seq int64
+		open   bool
+	}
+	var todo []next
+	err = tx.rows(func(row pgx.Row) error {
+		var m next
+		err := row.Scan(&m.n, &m.seq, &m.open)
+		todo = append(todo, m)
+		return err
+	}, `SELECT n, seq, open FROM message WHERE session = $1 AND seq >= $2 ORDER BY seq LIMIT $3`, b.session, b.seq, searchBatch)
+	for _, m := range todo {
+		if err != nil || m.open || size > searchBytes {
+			break
+		}
+		var held int64
+		if held, err = tx.exec(`SELECT 1 FROM message WHERE n = $1 AND NOT open FOR KEY SHARE SKIP LOCKED`, m.n); err != nil || held == 0 {
+			break
+		}
+		var added int
+		added, err = tx.message(m.n)
+		size, done, b.seq = size+added, done+1, m.seq+1
+	}
+	return done, size, err
+}
+
+// indexed is the condition that everything of a session is.
+const indexed = `NOT EXISTS (SELECT 1 FROM message m WHERE ` + unlooked + `)`
+
+// done forgets sessions that were left because somebody had them.
+func (tx indexing) done() error {
+	sessions, err := tx.alone(`n IN (SELECT l.session FROM search_later l WHERE `+indexed+` LIMIT $1)`, searchBatch)
+	if err == nil {
+		tx.forget(sessions)
+	}
+	return err
+}
+
+// alone takes those of the sessions that nobody else has: who adds a message has its session,
+// so that none is added to them.
+func (tx indexing) alone(which string, arg any) (sessions []int64, err error) {
+	err = tx.rows(func(row pgx.Row) error {
+		var n int64
+		err := row.Scan(&n)
+		sessions = append(sessions, n)
+		return err
+	}, `SELECT n FROM session WHERE `+which+` ORDER BY n FOR NO KEY UPDATE SKIP LOCKED`, arg)
+	return sessions, err
+}
+
+// forget removes those of which everything is indexed from what is to be done.
+func (tx indexing) forget(sessions []int64) {
+	if len(sessions) > 0 {
+		tx.later("", `DELETE FROM search_later l WHERE l.session = ANY($1) AND `+indexed, sessions)
+	}
 }
 
 // message indexes one, and returns how much text it has.

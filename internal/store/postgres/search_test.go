@@ -1,11 +1,13 @@
 package postgres_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"lathe"
+	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/postgres/pgtest"
 	"lathe/internal/store/storetest"
@@ -18,10 +20,11 @@ func TestIndexingWaitsForNoRemoval(t *testing.T) {
 	_, s := open(t, postgres.Options{URL: url})
 	ctx := t.Context()
 	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
-	for _, id := range []lathe.MessageID{"msg_1", "msg_2"} {
-		must(t, s.AddMessage(ctx, &lathe.Message{ID: id, SessionID: "ses_1", Info: &lathe.User{}, Parts: []lathe.Part{
-			{ID: lathe.PartID("prt" + id[3:]), MessageID: id, SessionID: "ses_1", Body: &lathe.Text{Text: "words of " + string(id)}},
-		}}))
+	must(t, s.CreateSession(ctx, storetest.Session("ses_2")))
+	for _, m := range []*lathe.Message{{ID: "msg_1", SessionID: "ses_1"}, {ID: "msg_2", SessionID: "ses_2"}, {ID: "msg_3", SessionID: "ses_1"}} {
+		m.Info = &lathe.User{}
+		m.Parts = []lathe.Part{{ID: lathe.PartID("prt" + m.ID[3:]), Body: &lathe.Text{Text: "words of " + string(m.ID)}}}
+		must(t, s.AddMessage(ctx, m))
 	}
 	removing, err := pgx.Connect(ctx, url)
 	must(t, err)
@@ -33,7 +36,71 @@ func TestIndexingWaitsForNoRemoval(t *testing.T) {
 	}
 	_, err = removing.Exec(ctx, `ROLLBACK`)
 	must(t, err)
-	if n, err := s.Index(ctx); n != 1 || err != nil {
+	if n, err := s.Index(ctx); n != 2 || err != nil { // with what is behind it in its session
 		t.Errorf("later %d messages were indexed, %v", n, err)
+	}
+}
+
+// What search has to look at is noted by session. A message that is added while its session is
+// forgotten, and one that was left open, are found later; so are those that a program of the
+// version before notes one by one.
+func TestIndexingBySession(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, s := open(t, postgres.Options{URL: url})
+	ctx, conn := t.Context(), connect(t, url)
+	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
+	added := 0
+	add := func(info lathe.MessageInfo) *lathe.Message {
+		t.Helper()
+		added++
+		m := &lathe.Message{ID: lathe.MessageID(fmt.Sprint("msg_", added)), SessionID: "ses_1", Info: info,
+			Parts: []lathe.Part{{ID: lathe.PartID(fmt.Sprint("prt_", added)), Body: &lathe.Text{Text: "a needle"}}}}
+		must(t, s.AddMessage(ctx, m))
+		return m
+	}
+	index := func(want, left, noted int) {
+		t.Helper()
+		n, err := s.Index(ctx)
+		must(t, err)
+		unindexed, err := s.Unindexed(ctx)
+		must(t, err)
+		var rows int
+		must(t, conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM search_later) + (SELECT count(*) FROM search_todo)`).Scan(&rows))
+		if n != want || unindexed != left || rows != noted {
+			t.Errorf("indexed %d, %d are left, %d rows say so; want %d, %d, %d", n, unindexed, rows, want, left, noted)
+		}
+	}
+	index(0, 0, 0)
+	add(&lathe.User{})
+	add(&lathe.User{})
+	index(2, 0, 0)
+	open := add(&lathe.Assistant{})
+	add(&lathe.User{})
+	index(0, 2, 1) // what is behind an open answer waits for it
+	open.Info = &lathe.Assistant{Completed: epoch}
+	must(t, s.UpdateMessage(ctx, open))
+	index(2, 0, 0)
+	_, err := conn.Exec(ctx, `INSERT INTO search_todo (message) SELECT n FROM message WHERE id = 'msg_1'`)
+	must(t, err)
+	index(1, 0, 0)
+
+	_, err = conn.Exec(ctx, `BEGIN; SELECT 1 FROM session FOR NO KEY UPDATE; DELETE FROM search_later`) // as who forgets it
+	must(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		add(&lathe.User{})
+	}()
+	for waits, looking := false, connect(t, url); !waits; {
+		must(t, looking.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)`).Scan(&waits))
+	}
+	_, err = conn.Exec(ctx, `COMMIT`)
+	must(t, err)
+	<-done
+	index(1, 0, 0)
+	hits, err := s.Search(ctx, "needle", store.SearchFilter{Limit: 10})
+	must(t, err)
+	if len(hits) != added {
+		t.Errorf("%d hits, want %d", len(hits), added)
 	}
 }
