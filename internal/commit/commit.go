@@ -14,6 +14,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -60,10 +61,16 @@ func (tx *Tx) Tell(dir string, events ...lathe.Event) {
 // over what was stored. It must be quick and must not commit.
 func (tx *Tx) Then(do func()) { tx.then = append(tx.then, do) }
 
+// mostRuns is how often a change is made at most that the store undid each time.
+const mostRuns = 5
+
 // Commit runs change in one transaction and, once that is committed, publishes the
 // events it collected. The error is that of change or of the store; in that case
 // nothing has changed and nothing was published. Cancelling ctx ends the wait for
 // other changes, not a change that has begun.
+//
+// If the store says that nothing of the transaction is stored ([store.ErrUndone]), change
+// runs again: what it did outside of the Tx has to be the same each time.
 func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
@@ -73,14 +80,18 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	defer func() { <-w.turn }()
 	var tx *Tx
 	var with *noted
-	err := w.to.Batch(ctx, func(in store.Tx) error {
-		tx = &Tx{Tx: in} // a new one each time, in case a store runs it again
-		err := change(tx)
-		if err == nil && w.out != nil {
-			with, err = w.out.note(tx)
-		}
-		return err
-	})
+	err := store.ErrUndone
+	for run := 0; run < mostRuns && errors.Is(err, store.ErrUndone); run++ {
+		err = w.to.Batch(ctx, func(in store.Tx) error {
+			tx = &Tx{Tx: in}
+			err := change(tx)
+			if err == nil && w.out != nil {
+				with, err = w.out.note(tx)
+			}
+			return err
+		})
+		ctx = context.WithoutCancel(ctx) // it has begun
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type Options struct {
 	Session  session.Options
 	// Fault fails writes to the store; see [sqlite.Options].
 	Fault func() error
+	// Dial opens connections to the database, if the store is one; see [postgres.Options].
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Engine is the engine of one process. Two of them on one home are two processes.
@@ -66,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if in.Now == nil {
 		in.Now = time.Now
 	}
-	db, err := openStore(ctx, in.Paths.Data, in.Now, o.Fault)
+	db, err := openStore(ctx, in.Paths.Data, in.Now, o)
 	if err != nil {
 		return nil, err
 	}

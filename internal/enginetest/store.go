@@ -29,9 +29,9 @@ var addresses struct {
 }
 
 // openStore opens the store of a data directory.
-func openStore(ctx context.Context, dir string, now func() time.Time, fault func() error) (opened, error) {
+func openStore(ctx context.Context, dir string, now func() time.Time, o Options) (opened, error) {
 	if os.Getenv(StoreVar) != "postgres" {
-		db, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, Now: now, Fault: fault})
+		db, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, Now: now, Fault: o.Fault})
 		if err != nil {
 			return opened{}, err
 		}
@@ -44,7 +44,7 @@ func openStore(ctx context.Context, dir string, now func() time.Time, fault func
 	if err != nil {
 		return opened{}, err
 	}
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, Now: now, Fault: fault})
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, Now: now, Fault: o.Fault, Dial: o.Dial})
 	if err != nil {
 		return opened{}, err
 	}

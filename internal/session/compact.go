@@ -182,6 +182,9 @@ func (c *compactions) install(ctx context.Context, out *turn.Compacted) ([]lathe
 	restore := c.r.window.Compacted(fresh, out.Continue != nil)
 	isNew := out.Ask.Seq == 0
 	err := c.r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		if isNew {
+			out.Ask.Seq = 0 // it may run again
+		}
 		sess, err := c.storeCompaction(tx, out)
 		tx.Then(c.r.window.Broken)
 		c.tellCompaction(tx, out, sess)

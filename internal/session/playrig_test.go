@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,8 +54,10 @@ type play struct {
 	serve func()                                          // makes svc, as a new process does
 
 	store storetest.Store
-	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
-	once  bool                  // it says so once
+	dial  func(ctx context.Context, network, address string) (net.Conn, error) // of the database
+	wrote func()                                                               // called before a write to the store is committed; may be nil
+	fault atomic.Pointer[error]                                                // what the disk says to a write; nil: nothing
+	once  bool                                                                 // it says so once
 
 	mu       sync.Mutex
 	answer   func(req *llm.Request) say
@@ -98,7 +101,7 @@ func (p *play) open() *play {
 	o := p.opts
 	o.Trusted = func(workspace.Root) bool { return p.env["LATHE_TRUST"] == "1" }
 	o.Builtin = func(ref lathe.ModelRef) (llm.Model, bool) { return p, ref.Provider == "script" }
-	e, err := enginetest.Open(p.t.Context(), enginetest.Options{Env: p.env, Instance: o, Session: session.Options{Bus: p.bus, Changed: p.watch}, Fault: p.broken})
+	e, err := enginetest.Open(p.t.Context(), enginetest.Options{Env: p.env, Instance: o, Session: session.Options{Bus: p.bus, Changed: p.watch}, Fault: p.broken, Dial: p.dial})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -117,6 +120,9 @@ func (p *play) open() *play {
 
 // broken is how writes to the store fail at the moment.
 func (p *play) broken() error {
+	if p.wrote != nil {
+		p.wrote()
+	}
 	if err := p.fault.Load(); err != nil {
 		if p.once {
 			p.fault.Store(nil)

@@ -18,6 +18,9 @@ var (
 	ErrReadOnly = errors.New("the data directory cannot be written")
 	// ErrAway means that the store cannot be reached for now. Nothing was written.
 	ErrAway = errors.New("the store cannot be reached")
+	// ErrUndone means that a transaction was cut, or had to give way to another, and that
+	// nothing of it is stored for certain. It may be run again.
+	ErrUndone = errors.New("the transaction was undone")
 	// ErrLost means that another owner has taken the session over, because this one
 	// was not heard of for too long. Nothing was written.
 	ErrLost = errors.New("another lathe has taken the session over")

@@ -63,8 +63,8 @@ type Writer interface {
 	// Batch runs fn in one transaction, which is committed if fn returns nil and
 	// undone otherwise. fn must use only the Tx and not keep it; another Batch would
 	// wait for this one to end. Once fn has begun, cancelling ctx changes nothing.
-	// The error is [ErrFull] or [ErrReadOnly] if the store cannot be written, or
-	// whatever fn returned.
+	// The error is [ErrFull] or [ErrReadOnly] if the store cannot be written,
+	// [ErrUndone] if the connection was lost on the way, or whatever fn returned.
 	Batch(ctx context.Context, fn func(Tx) error) error
 }
 

@@ -124,7 +124,7 @@ const unused = `NOT EXISTS (SELECT 1 FROM session WHERE blobs @> ARRAY[b.hash::t
 
 // reclaim removes those of the bodies that nothing refers to any more; nil means all.
 func (c *core) reclaim(ctx context.Context, hashes []string) (out store.Swept, err error) {
-	err = c.batch(ctx, func(tx *tx) error {
+	err = c.attempt(ctx, func(tx *tx) error {
 		if _, err := tx.exec(lockAlone); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (u upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 	if out, err = u.reclaim(ctx, nil); err != nil {
 		return out, err
 	}
-	err = u.batch(ctx, func(tx *tx) error {
+	err = u.attempt(ctx, func(tx *tx) error {
 		if _, err := tx.exec(`DELETE FROM owner WHERE expires < clock_timestamp() - interval '1 day'`); err != nil {
 			return err
 		}

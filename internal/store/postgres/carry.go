@@ -47,7 +47,7 @@ func OpenTarget(ctx context.Context, o Options, source string) (*Filling, error)
 }
 
 func (c *Filling) begin(ctx context.Context, source string) error {
-	return c.batch(ctx, func(tx *tx) error {
+	return c.attempt(ctx, func(tx *tx) error {
 		if _, err := tx.exec(lockSchema); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (c carrier) Put(ctx context.Context, t store.Table, rows []store.Row) error
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
 	add := `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(marks, ", ") + `)`
-	return c.batch(ctx, func(tx *tx) error {
+	return c.attempt(ctx, func(tx *tx) error {
 		for _, r := range rows {
 			args := tx.carried(t, r)
 			if !message {
@@ -280,7 +280,7 @@ func (c *Filling) Clear(ctx context.Context) error {
 	for _, t := range store.Carried() {
 		names = append(names, t.Name)
 	}
-	return c.batch(ctx, func(tx *tx) error {
+	return c.attempt(ctx, func(tx *tx) error {
 		_, err := tx.exec(`TRUNCATE ` + strings.Join(names, ", ") + ` CASCADE`)
 		return err
 	})
@@ -288,7 +288,7 @@ func (c *Filling) Clear(ctx context.Context) error {
 
 // Finish implements [store.Target].
 func (c *Filling) Finish(ctx context.Context) error {
-	return c.batch(ctx, func(tx *tx) error {
+	return c.attempt(ctx, func(tx *tx) error {
 		for _, t := range store.Carried() {
 			if !t.Numbers {
 				continue

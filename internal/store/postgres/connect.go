@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // connect makes the pool. Connections are opened when they are needed.
@@ -126,13 +127,17 @@ func (b begun) rollback(ctx context.Context) {
 	b.end()
 }
 
-// outcome asks what became of a transaction whose connection was lost while it was
-// committed.
-func (c *core) outcome(ctx context.Context, id string, lost error) error {
-	err := c.retry(ctx, func(ctx context.Context) error {
+// outcome asks what became of a transaction whose connection was lost while it was committed. It
+// is undone if the database says so, and if it does not know the number yet: it crashed, and had not
+// written down that it gave it out. That the number belongs to one that was committed says little
+// after a crash, see [noted.confirm].
+func (c *core) outcome(ctx context.Context, id string) error {
+	return c.retry(ctx, func(ctx context.Context) error {
 		var status *string
 		err := c.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", id).Scan(&status)
 		switch {
+		case state(err) == notYet:
+			return store.ErrUndone
 		case err != nil:
 			return err
 		case status == nil:
@@ -142,12 +147,8 @@ func (c *core) outcome(ctx context.Context, id string, lost error) error {
 		case *status == "in progress":
 			return errUnsettled
 		}
-		return errUndone
+		return store.ErrUndone
 	})
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("commit: %w", lost)
 }
 
 // clean makes an identifier or a name into text that PostgreSQL accepts: UTF-8 without zero bytes.

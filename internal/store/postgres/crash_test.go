@@ -3,11 +3,10 @@ package postgres_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -28,28 +27,6 @@ const (
 	killed  = 9 // exit status of the process that is to crash
 )
 
-// line is a connection whose writes are counted, all those of a store together.
-type line struct {
-	net.Conn
-	strike func() (fail bool)
-}
-
-func (l *line) Write(b []byte) (int, error) {
-	if l.strike() {
-		l.Close()
-		return 0, net.ErrClosed
-	}
-	return l.Conn.Write(b)
-}
-
-// dialer returns how to open connections that call strike before each write.
-func dialer(strike func() bool) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		return &line{conn, strike}, err
-	}
-}
-
 // crashRole is what the test binary does as the process that is to crash: the writes of
 // the suite, telling of each. It ends before it sends the nth message.
 func crashRole(url string) error {
@@ -64,7 +41,7 @@ func crashRole(url string) error {
 		}
 		return false
 	}
-	s, err := schema(url).with(postgres.Options{Now: func() time.Time { return epoch }, Dial: dialer(strike)})
+	s, err := schema(url).with(postgres.Options{Now: func() time.Time { return epoch }, Dial: pgtest.Dialer(strike, false)})
 	if err != nil {
 		return err
 	}
@@ -113,35 +90,11 @@ func TestCutConnections(t *testing.T) {
 		var sent atomic.Int64
 		s, err := at.(schema).with(postgres.Options{
 			Now: func() time.Time { return epoch }, Wait: 10 * time.Second,
-			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := new(net.Dialer).DialContext(ctx, network, address)
-				l := &line{Conn: conn, strike: func() bool { return sent.Add(1) == int64(n) }}
-				if after {
-					return &deafLine{l}, err
-				}
-				return l, err
-			},
+			Dial: pgtest.Dialer(func() bool { return sent.Add(1) == int64(n) }, after),
 		})
 		must(t, err)
 		return s, func() bool { return sent.Swap(math.MaxInt32) >= int64(n) }
 	})
-}
-
-// deafLine sends the message that is to fail, and hears no answer.
-type deafLine struct{ *line }
-
-func (l *deafLine) Write(b []byte) (int, error) {
-	if l.strike() {
-		_, _ = l.Conn.Write(b) // what comes back is lost
-		// A connection that is closed with something unread in it may take along what was written.
-		if half, ok := l.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			_ = l.Conn.SetReadDeadline(time.Now().Add(time.Minute))
-			_, _ = io.Copy(io.Discard, l.Conn)
-		}
-		l.Close()
-		return 0, net.ErrClosed
-	}
-	return l.Conn.Write(b)
 }
 
 // A database that crashes forgets the numbers of transactions that it had not written down,
@@ -160,24 +113,26 @@ func TestNumberOfATransactionGivenOutAgain(t *testing.T) {
 		server.Stop()
 		server.Restart(t)
 		_, other := open(t, postgres.Options{URL: server.URL()})
-		for i := range 8 {
-			must(t, other.CreateSession(ctx, storetest.Session(fmt.Sprint("ses_other", i))))
+		for range 8 {
+			must(t, other.CreateSession(ctx, storetest.Session("ses_"+rand.Text())))
 		}
 		return nil
 	}})
 	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
-	crashes = true
-	err := s.Batch(ctx, func(tx store.Tx) error {
-		m := &lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.User{}}
-		if err := tx.AddMessage(m); err != nil {
-			return err
+	for _, tells := range []bool{true, false} {
+		crashes = true
+		err := s.Batch(ctx, func(tx store.Tx) error {
+			m := &lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.User{}}
+			if err := tx.AddMessage(m); err != nil || !tells {
+				return err
+			}
+			return tx.(store.Noter).Note(&store.Noted{Facts: []store.Fact{{Directory: "/p", Event: lathe.MessageUpdated{Message: *m}}}})
+		})
+		if !errors.Is(err, store.ErrUndone) {
+			t.Errorf("a commit that was lost in a crash, telling %v: %v", tells, err)
 		}
-		return tx.(store.Noter).Note(&store.Noted{Facts: []store.Fact{{Directory: "/p", Event: lathe.MessageUpdated{Message: *m}}}})
-	})
-	if err == nil {
-		t.Errorf("a commit that was lost in a crash: %v", err)
-	}
-	if _, err := s.Message(ctx, "ses_1", "msg_1"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the message of the lost commit: %v", err)
+		if _, err := s.Message(ctx, "ses_1", "msg_1"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the message of the lost commit, telling %v: %v", tells, err)
+		}
 	}
 }

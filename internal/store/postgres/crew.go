@@ -32,7 +32,7 @@ func (c crew) Offer(ctx context.Context, directories []string, turns int, remote
 	c.heart.mu.Unlock()
 	err := c.explain(c.heart.ensure(ctx))
 	if err == nil {
-		err = c.batch(ctx, func(tx *tx) error { return tx.offer(directories, turns, remotes) })
+		err = c.attempt(ctx, func(tx *tx) error { return tx.offer(directories, turns, remotes) })
 	}
 	if err != nil {
 		return fmt.Errorf("offer directories: %w", err)

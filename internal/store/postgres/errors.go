@@ -15,10 +15,7 @@ import (
 	"lathe/internal/store"
 )
 
-var (
-	errUnsettled = errors.New("the transaction is still being committed")
-	errUndone    = errors.New("the transaction was undone")
-)
+var errUnsettled = errors.New("the transaction is still being committed")
 
 // SQLSTATE codes that lathe tells apart; a class has two characters.
 const (
@@ -40,6 +37,7 @@ const (
 	deadlock        = "40P01"
 	lockTaken       = "55P03"
 	conflict        = "40001" // with another transaction
+	notYet          = "22023" // what a parameter says: a transaction with this number
 )
 
 func state(err error) string {

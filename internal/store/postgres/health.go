@@ -23,7 +23,7 @@ func (h health) Trouble() error {
 
 // Probe implements [store.Health].
 func (h health) Probe(ctx context.Context) error {
-	return h.batch(ctx, func(tx *tx) error {
+	return h.attempt(ctx, func(tx *tx) error {
 		// A lock on a row is written, and changes nothing.
 		_, err := tx.exec(`SELECT 1 FROM goose_db_version ORDER BY id LIMIT 1 FOR UPDATE`)
 		return err

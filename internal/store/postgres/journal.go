@@ -69,6 +69,17 @@ func (j *journal) reached(n int64) {
 	j.seen, j.begun = max(j.seen, n), true
 }
 
+// marked notes a row that is of no concern to this server; what others noted before is still to
+// be read.
+func (j *journal) marked(n int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.begun && j.seen == n-1 {
+		j.seen = n
+	}
+	j.noted = true
+}
+
 // hasNoted notes that there will be something to remove.
 func (j *journal) hasNoted(n int64) {
 	j.reached(n)

@@ -162,7 +162,7 @@ func (s leases) Acquire(ctx context.Context, session lathe.SessionID, o store.Ow
 		err = s.explain(s.heart.ensure(ctx))
 	}
 	if err == nil {
-		err = s.batch(ctx, func(tx *tx) error { return tx.acquire(l, o) })
+		err = s.attempt(ctx, func(tx *tx) error { return tx.acquire(l, o) }) // each write asks for it by its number
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lease session %s: %w", session, err)

@@ -72,7 +72,7 @@ func (m mail) Others(ctx context.Context) (all []store.Owner, err error) {
 func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []byte, err error) {
 	var n int64
 	var at time.Time // with n it names the letter: a database that crashed may give a number out again
-	err = m.batch(ctx, func(tx *tx) error {
+	err = m.attempt(ctx, func(tx *tx) error {
 		err := tx.row(`INSERT INTO mail (target, body) VALUES ($1, $2) RETURNING n, at`, to.ID, body).Scan(&n, &at)
 		if err == nil {
 			_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'mail ' || $1)`, to.ID)

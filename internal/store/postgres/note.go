@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -17,9 +18,22 @@ import (
 const addEvent = `INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5)
 	RETURNING n, pg_notify(` + channel + `, $1)::text`
 
+// addMark adds a mark, which concerns nobody else.
+const addMark = `INSERT INTO event (origin, directory, kind, data, blobs) VALUES ($1, $2, $3, $4, $5) RETURNING n, NULL`
+
+// kindMark is of no event: programs that read the journal pass over what they do not know.
+const kindMark = "mark"
+
+// newMark returns what a transaction without events is known by, see [noted.confirm].
+func newMark(db *core) *noted {
+	data := db.pack([]byte(`{"id":"` + rand.Text() + `"}`))
+	return &noted{db: db, mark: true, rows: []eventRow{{kind: kindMark, document: document{data: data}}}}
+}
+
 // noted is what a transaction has for the journal.
 type noted struct {
 	db    *core
+	mark  bool // and nothing else; into is nil
 	into  *store.Noted
 	rows  []eventRow
 	seen  int64 // how far this server had read
@@ -58,14 +72,17 @@ func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
 // queue has the journal locked and the rows added: the last statements before COMMIT, because
 // others wait for the lock.
 func (n *noted) queue(p *pipe) {
-	j := &n.db.journal
-	j.told.Store(true)
+	j, add := &n.db.journal, addMark
+	if !n.mark {
+		add = addEvent
+		j.told.Store(true)
+	}
 	p.later(statement{query: lockEvents, doing: "lock the journal"})
 	n.seen, n.begun = j.at()
 	for i := range n.rows {
 		r := &n.rows[i]
 		p.later(statement{
-			query: addEvent, args: []any{n.db.heart.self.ID, r.directory, r.kind, r.data, r.blobs}, doing: "note an event",
+			query: add, args: []any{n.db.heart.self.ID, r.directory, r.kind, r.data, r.blobs}, doing: "note an event",
 			take: func(rows pgx.Rows) error {
 				rows.Next()
 				return rows.Scan(&r.n, nil)
@@ -79,6 +96,10 @@ func (n *noted) queue(p *pipe) {
 // follow what this server had read, there is nothing in between. A transaction that failed
 // leaves a gap as well, in which nothing is found.
 func (n *noted) settle(ctx context.Context) {
+	if n.mark {
+		n.db.journal.marked(n.rows[0].n)
+		return
+	}
 	for i := range n.rows {
 		n.into.Facts[n.rows[i].of].Number = n.rows[i].n
 	}
@@ -99,7 +120,7 @@ func (n *noted) settle(ctx context.Context) {
 }
 
 // confirm reports whether a transaction that is said to be committed is the one that noted
-// the rows. A database that crashed gives the number of a transaction that it had not yet
+// the rows, or left the mark. A database that crashed gives the number of a transaction that it had not yet
 // written down to another one.
 func (n *noted) confirm(ctx context.Context, id string) error {
 	number, err := strconv.ParseUint(id, 10, 64)
@@ -130,7 +151,7 @@ func (n *noted) confirm(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	case missing > 0:
-		return errUndone
+		return store.ErrUndone
 	}
 	return nil
 }
@@ -138,12 +159,15 @@ func (n *noted) confirm(ctx context.Context, id string) error {
 // recall finds out what the answer to a commit would have told, when that was lost. Facts of
 // this server have one order, so its newest rows are those of the commit.
 func (n *noted) recall(ctx context.Context) {
+	if n.mark {
+		return
+	}
 	err := n.db.glance(ctx, func(v *view) error {
 		at := len(n.rows)
 		return v.rows(func(row pgx.Row) error {
 			at--
 			return row.Scan(&n.rows[at].n)
-		}, `SELECT n FROM event WHERE origin = $1 ORDER BY n DESC LIMIT $2`, n.db.heart.self.ID, len(n.rows))
+		}, `SELECT n FROM event WHERE origin = $1 AND kind <> '`+kindMark+`' ORDER BY n DESC LIMIT $2`, n.db.heart.self.ID, len(n.rows))
 	})
 	if err != nil { // they have no number here, and are told once more elsewhere
 		n.db.log.Warn("what was noted is not known", "err", err)

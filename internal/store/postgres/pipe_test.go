@@ -1,8 +1,6 @@
 package postgres_test
 
 import (
-	"context"
-	"net"
 	"sync/atomic"
 	"testing"
 
@@ -18,7 +16,7 @@ import (
 // What a step writes takes few messages to the database: each is one wait for it.
 func TestMessagesOfACommit(t *testing.T) {
 	var sent atomic.Int64
-	db, s := open(t, postgres.Options{URL: pgtest.Schema(t), Dial: dialer(func() bool { sent.Add(1); return false })})
+	db, s := open(t, postgres.Options{URL: pgtest.Schema(t), Dial: pgtest.Dialer(func() bool { sent.Add(1); return false }, false)})
 	ctx := t.Context()
 	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
 	_, err := s.Acquire(ctx, "ses_1", db.Self())
@@ -92,10 +90,7 @@ func TestFactsOfACommitWhoseAnswerIsLost(t *testing.T) {
 		var sent atomic.Int64
 		sent.Store(1000)
 		strike := func() bool { return sent.Add(1) == cut }
-		_, s := open(t, postgres.Options{URL: url, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			return &deafLine{&line{conn, strike}}, err
-		}})
+		_, s := open(t, postgres.Options{URL: url, Dial: pgtest.Dialer(strike, true)})
 		note(s, fact("ses_1"))
 		first := note(s, fact("ses_1")).Facts[0].Number // all statements are prepared
 		elsewhere := note(other, fact("ses_other"))

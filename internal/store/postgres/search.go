@@ -41,7 +41,7 @@ type searcher struct{ *core }
 func (s searcher) Index(ctx context.Context) (total int, err error) {
 	for {
 		n := 0
-		err := s.batch(ctx, func(tx *tx) (err error) {
+		err := s.attempt(ctx, func(tx *tx) (err error) {
 			if n, err = (indexing{tx}).index(); err != nil || n > 0 {
 				return err
 			}
@@ -49,7 +49,7 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 			return err
 		})
 		if total += n; err == nil && n == 0 {
-			err = s.batch(ctx, func(tx *tx) error { return indexing{tx}.done() })
+			err = s.attempt(ctx, func(tx *tx) error { return indexing{tx}.done() })
 		}
 		if err != nil {
 			return total, fmt.Errorf("index messages: %w", err)

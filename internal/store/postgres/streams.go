@@ -131,7 +131,7 @@ func (s streams) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	}
 	full, at, err := s.show(ctx, p.ID, run)
 	if err == nil && full {
-		err = s.batch(ctx, func(tx *tx) error { return tx.takeProgress(p, at) })
+		err = s.attempt(ctx, func(tx *tx) error { return tx.takeProgress(p, at) })
 	}
 	if err != nil {
 		return s.explain(fmt.Errorf("save progress of part %s: %w", p.ID, err))

@@ -100,6 +100,8 @@ func (c *core) cancelled(ctx context.Context, err error) error {
 type tx struct {
 	view
 	pipe  *pipe
+	sure  bool                     // it has a mark, if it notes nothing
+	ended bool                     // COMMIT was sent: only the database knows what became of it
 	mine  map[lathe.SessionID]bool // sessions whose leases it asked for
 	noted *noted                   // what goes to the journal; may be nil
 	after []func(context.Context)  // run once it is committed
@@ -113,8 +115,18 @@ func (w writer) Batch(ctx context.Context, fn func(store.Tx) error) error {
 	return w.batch(ctx, func(tx *tx) error { return fn(tx) })
 }
 
-// batch runs fn in one transaction.
+// batch runs fn in one transaction, and knows for certain what became of it.
 func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
+	return c.transact(ctx, fn, true)
+}
+
+// attempt is batch for what nobody relies on before it is looked at again: a database that
+// crashes during its commit may let it pass for stored.
+func (c *core) attempt(ctx context.Context, fn func(*tx) error) error {
+	return c.transact(ctx, fn, false)
+}
+
+func (c *core) transact(ctx context.Context, fn func(*tx) error, sure bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -126,9 +138,11 @@ func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
-	tx := &tx{view: view{db: c, ctx: work, q: p}, pipe: p}
-	err = c.explain(c.lost(work, tx.run(fn)))
-	c.note(err)
+	tx := &tx{view: view{db: c, ctx: work, q: p}, pipe: p, sure: sure}
+	err = c.explain(c.lost(work, tx.undone(tx.run(fn))))
+	if !errors.Is(err, store.ErrUndone) { // it can be reached
+		c.note(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -136,6 +150,15 @@ func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 		f(work)
 	}
 	return nil
+}
+
+// undone says of an error after which nothing is stored that the transaction may be run again:
+// its connection was lost before COMMIT was sent, or it had to give way to another transaction.
+func (tx *tx) undone(err error) error {
+	if code := state(err); tx.pipe.begun && !tx.ended && away(err) && tx.ctx.Err() == nil || code == deadlock || code == conflict {
+		return errors.Join(store.ErrUndone, err)
+	}
+	return err
 }
 
 // run runs fn and commits.
@@ -165,10 +188,14 @@ func (tx *tx) commit() error {
 			return err
 		}
 	}
+	if tx.noted == nil && tx.sure {
+		tx.noted = newMark(tx.db)
+	}
 	if tx.noted != nil {
 		tx.noted.queue(p)
 	}
 	var tag pgconn.CommandTag
+	tx.ended = true
 	br, err := p.send(tx.ctx, "COMMIT", nil)
 	if err == nil {
 		tag, err = br.Exec()
@@ -195,13 +222,14 @@ func (tx *tx) outcome(lost error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tx.ctx), maxWork)
 	defer cancel()
 	tx.pipe.end(ctx) // there may be no second connection
-	if err := tx.db.outcome(ctx, tx.pipe.id, lost); err != nil {
-		return err
+	err := tx.db.outcome(ctx, tx.pipe.id)
+	if err == nil && tx.noted != nil {
+		err = tx.noted.confirm(ctx, tx.pipe.id)
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", errors.Join(lost, err))
 	}
 	if tx.noted != nil {
-		if err := tx.noted.confirm(ctx, tx.pipe.id); err != nil {
-			return fmt.Errorf("commit: %w", errors.Join(lost, err))
-		}
 		tx.after = append(tx.after, tx.noted.recall)
 	}
 	return nil
