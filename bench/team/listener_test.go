@@ -227,10 +227,8 @@ func (h *history) compareEvents() (wrong []string) {
 func (h *history) missing(l *listener, all map[numbered]event, newest int64) (wrong []string) {
 	type span struct{ from, to int64 }
 	heard, spans, last := map[numbered]bool{}, map[int]span{}, 0
-	early := map[string]bool{}
 	for _, e := range l.all() {
 		if e.number == 0 {
-			early[e.kind+e.body] = true
 			continue
 		}
 		heard[numbered{e.number, e.kind}] = true
@@ -246,8 +244,7 @@ func (h *history) missing(l *listener, all map[numbered]event, newest int64) (wr
 		spans[last] = span{s.from, newest}
 	}
 	for key, e := range all {
-		// What is not stored is told at once, and numbered later, by a server without the database.
-		if e.open || early[e.kind+e.body] {
+		if e.open {
 			continue
 		}
 		for _, s := range spans {

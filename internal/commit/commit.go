@@ -36,7 +36,7 @@ type Writer struct {
 func New(st *store.Store, b *bus.Bus) *Writer {
 	w := &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1), sick: st.Trouble}
 	if st.Journal != nil {
-		w.out = &outbox{journal: st.Journal}
+		w.out = newOutbox(st.Journal)
 	}
 	return w
 }
@@ -96,9 +96,10 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 		return err
 	}
 	if w.out != nil {
-		tx.told = with.Facts[with.waited:] // with their numbers
-		w.out.sent(with.waited)
+		tx.told = with.Facts[with.Again:] // with their numbers
+		w.out.sent(with.upTo)
 		w.publish(with.Before)
+		w.publishAgain(with.Facts[:with.Again])
 	}
 	for _, do := range tx.then {
 		do()

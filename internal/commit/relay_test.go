@@ -23,6 +23,7 @@ import (
 // node is one of several servers on one store.
 type node struct {
 	*commit.Writer
+	bus  *bus.Bus
 	kept *store.Store
 	self store.Owner
 	sub  *bus.Subscription
@@ -30,12 +31,17 @@ type node struct {
 
 func newNode(t *testing.T, url string) *node {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	return openNode(t, postgres.Options{URL: url})
+}
+
+func openNode(t *testing.T, o postgres.Options) *node {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := bus.New(bus.Options{})
-	n := &node{Writer: commit.New(db.Store(), b), kept: db.Store(), self: db.Self(), sub: b.Subscribe(t.Context(), bus.Filter{}, bus.Limits{Events: 100_000})}
+	n := &node{Writer: commit.New(db.Store(), b), bus: b, kept: db.Store(), self: db.Self(), sub: b.Subscribe(t.Context(), bus.Filter{}, bus.Limits{Events: 100_000})}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { n.Relay(ctx) })
@@ -48,8 +54,8 @@ func newNode(t *testing.T, url string) *node {
 	return n
 }
 
-// next returns the next event as text, such as "updated ses_1 title".
-func (n *node) next(t *testing.T) string {
+// numbered returns the next event as text, with its number.
+func (n *node) numbered(t *testing.T) (text string, number int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -57,6 +63,17 @@ func (n *node) next(t *testing.T) string {
 	if err != nil {
 		t.Fatalf("nothing more comes: %v", err)
 	}
+	return describe(env), env.Number
+}
+
+// next returns the next event as text, such as "updated ses_1 title".
+func (n *node) next(t *testing.T) string {
+	t.Helper()
+	text, _ := n.numbered(t)
+	return text
+}
+
+func describe(env lathe.Envelope) string {
 	switch ev := env.Event.(type) {
 	case lathe.SessionCreated:
 		return fmt.Sprintf("created %s in %s", ev.Session.ID, env.Directory)

@@ -51,6 +51,10 @@ type Noter interface {
 
 // Noted is what a transaction tells, and what the journal said to it when it was committed.
 type Noted struct {
-	Facts  []Fact // with their numbers, once they are committed
+	Facts []Fact // with their numbers, once they are committed
+	// Again is how many of the Facts, from the first on, were told before and could not be noted
+	// then. What they say a session is doing is left out, and has no number, if another server
+	// has its lease by now.
+	Again  int
 	Before []Fact // what others noted before and this server had not read yet: it has to be published first
 }

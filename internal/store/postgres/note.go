@@ -42,7 +42,7 @@ type noted struct {
 
 // Note implements [store.Noter].
 func (tx *tx) Note(into *store.Noted) error {
-	rows, err := tx.eventRows(into.Facts)
+	rows, err := tx.eventRows(into)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -50,8 +50,17 @@ func (tx *tx) Note(into *store.Noted) error {
 	return nil
 }
 
-func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
-	for i, f := range facts {
+func (tx *tx) eventRows(into *store.Noted) (rows []eventRow, err error) {
+	for i, f := range into.Facts {
+		if i < into.Again {
+			old, err := outdated(tx, f.Event)
+			if err != nil {
+				return nil, err
+			}
+			if old {
+				continue
+			}
+		}
 		var e codec.Encoder
 		kind, data, err := e.Event(f.Event)
 		if err != nil {
@@ -67,6 +76,20 @@ func (tx *tx) eventRows(facts []store.Fact) (rows []eventRow, err error) {
 		rows = append(rows, eventRow{of: i, directory: clean(f.Directory), kind: kind, document: document{tx.db.pack(data), blobs}})
 	}
 	return rows, nil
+}
+
+// outdated reports whether an event says what a session was doing here, and another server has
+// its lease. Nobody takes it before the transaction ends.
+func outdated(tx *tx, ev lathe.Event) (bool, error) {
+	st, ok := ev.(lathe.SessionStatus)
+	if !ok {
+		return false, nil
+	}
+	if _, err := tx.exec(`SELECT 1 FROM session WHERE id = $1 FOR SHARE`, st.SessionID); err != nil {
+		return false, err
+	}
+	held, living, err := tx.holder(st.SessionID)
+	return living && held.Owner != tx.db.heart.self, err
 }
 
 // queue has the journal locked and the rows added: the last statements before COMMIT, because
