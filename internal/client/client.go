@@ -258,9 +258,21 @@ func (c *conn) request(ctx context.Context, method, path string, query url.Value
 	}
 	if resp.StatusCode/100 != 2 {
 		defer resp.Body.Close()
-		return nil, failed(resp)
+		err := failed(resp)
+		// Another server may be there in a moment, also where this one stops.
+		if byProxy(resp) || resp.StatusCode == http.StatusServiceUnavailable && !cannotStore(lathe.CodeOf(err)) {
+			err = c.unreachable(err)
+		}
+		return nil, err
 	}
 	return resp, nil
+}
+
+// byProxy reports whether an answer is that of a proxy whose server is gone: one of lathe's names
+// its request.
+func byProxy(resp *http.Response) bool {
+	gone := resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusGatewayTimeout
+	return gone && resp.Header.Get("X-Request-Id") == ""
 }
 
 func (c *conn) unreachable(cause error) error {

@@ -84,6 +84,7 @@ func TestRefusals(t *testing.T) {
 		{500, ``, lathe.CodeInternal, "the server answers 500 Internal Server Error"},
 	} {
 		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Request-Id", "req_1")
 			w.WriteHeader(tt.status)
 			_, _ = io.WriteString(w, tt.body)
 		})

@@ -175,13 +175,7 @@ func (p *place) request(r *http.Request) (*http.Request, error) {
 // refuses reports whether an answer is that of a server that takes nothing at the moment, or of
 // a proxy without one.
 func refuses(r *http.Request, resp *http.Response) bool {
-	switch resp.StatusCode {
-	case http.StatusServiceUnavailable:
-		return true
-	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		return reads(r)
-	}
-	return false
+	return resp.StatusCode == http.StatusServiceUnavailable || byProxy(resp) && reads(r)
 }
 
 // harmless reports whether a request that failed can have done nothing.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,6 +169,43 @@ func TestFollowMovesOn(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Behind one address, of a proxy that loses its server for a moment, a prompt is sent again under
+// its name, and events are asked for again.
+func TestOneAddressOfSeveralServers(t *testing.T) {
+	var calls atomic.Int32
+	statuses := []int{502, 503, 504}
+	r := newReplica(t, func(w http.ResponseWriter, r *http.Request) {
+		if n := int(calls.Add(1)); n <= len(statuses) {
+			w.WriteHeader(statuses[n-1])
+			return
+		}
+		says(200, `{"messageID":"msg_1"}`)(w, r)
+	})
+	c, err := New(Options{URL: r.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Prompt(t.Context(), "ses_1", api.Prompt{}); err != nil {
+		t.Error(err)
+	}
+	heard := r.heard()
+	if len(heard) != 4 || len(slices.Compact(slices.Clone(heard))) != 1 {
+		t.Errorf("it is sent %q", heard)
+	}
+	calls.Store(0)
+	for u, err := range c.Follow(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls.Load() == 3 {
+			break
+		}
+		if u.Open {
+			t.Error("it is open")
+		}
 	}
 }
 
