@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -19,6 +20,8 @@ type world struct {
 	dir  string
 	home string
 	env  []string
+	// program is the lathe that is started; "" is this one.
+	program string
 }
 
 func newWorld(t testing.TB) *world {
@@ -83,7 +86,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cmd := exec.Command(self, args...)
+	cmd := exec.Command(cmp.Or(w.program, self), args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
 	// A process that hangs ends the test with what its goroutines do.
 	cmd.Cancel, cmd.WaitDelay = nil, 10*time.Second
