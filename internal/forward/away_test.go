@@ -32,6 +32,7 @@ func TestWhatNeedsFiles(t *testing.T) {
 		{"POST", "/session/ses_1/summarize", true, true, false},
 		{"POST", "/session/ses_1/revert", true, false, false},
 		{"POST", "/lathe/session/ses_1/prompt", true, true, false},
+		{"POST", "/lathe/session/ses_1/review/stage", true, false, false},
 		{"GET", "/lathe/session/ses_1/message", false, false, false},
 		{"GET", "/lathe/session/ses_1/weight", true, false, false},
 		{"GET", "/lathe/workers", false, false, false},
