@@ -4,6 +4,8 @@ package importer
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,10 +33,11 @@ func (i Importer) Run(ctx context.Context, dir string, in api.Import, tell func(
 		return lathe.Errorf(lathe.CodeInvalid, "name it from the root on", "import %q: not an absolute path", path)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return lathe.Errorf(lathe.CodeNotFound, "", "%v", err)
-	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && in.Path == "":
+		return lathe.Errorf(lathe.CodeNotFound, "if its data is elsewhere, name the directory", "OpenCode has no data on this machine: there is no %s", path)
+	case err != nil:
+		return lathe.Errorf(lathe.CodeNotFound, "", "%v", err)
 	case info.IsDir():
 	case filepath.Base(path) == disk.Database:
 		path = filepath.Dir(path)

@@ -189,18 +189,18 @@ func (r Root) Rel(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Name returns the path as shown to a person: like [Root.Rel] in a checkout.
-// Outside git it is relative to the session's directory, or absolute if it is not
-// below that.
+// Name returns the path as shown to a person: relative to the checkout, outside git to
+// the session's directory, and absolute if it is not below that.
 func (r Root) Name(path string) string {
+	top := r.Dir
 	if r.VCS != "" {
-		return r.Rel(path)
+		top = r.TopLevel
 	}
 	real, err := r.Resolve(path)
 	if err != nil {
 		real = join(r.Dir, path)
 	}
-	if rel, err := filepath.Rel(r.Dir, real); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return filepath.ToSlash(real)

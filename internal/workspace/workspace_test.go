@@ -407,7 +407,8 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestName: outside git a person is told paths from the directory that they are in,
+// TestName: a person is told paths from the top of the checkout, outside git from the
+// directory that they are in, and whole ones for what is elsewhere,
 // not from the root of the file system.
 func TestName(t *testing.T) {
 	base := tangle(t)
@@ -418,7 +419,7 @@ func TestName(t *testing.T) {
 		root       Root
 		path, want string
 	}{
-		{git, "file", "src/file"}, {git, "../../secret", "../secret"},
+		{git, "file", "src/file"}, {git, "../../secret", filepath.Join(base, "secret")},
 		{none, "src/file", "src/file"}, {none, repo, "."}, {none, "/etc/passwd", "/etc/passwd"}, {none, "../secret", filepath.Join(base, "secret")},
 	} {
 		if got := tc.root.Name(tc.path); got != tc.want {
