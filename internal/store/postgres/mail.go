@@ -123,25 +123,26 @@ func (m mail) answer(ctx context.Context, n int64, at time.Time, to store.Owner)
 func (m mail) Receive(ctx context.Context, handle func(context.Context, []byte) []byte) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	hand := inHand{}
 	for ctx.Err() == nil {
 		conn, err := follower(m).listen(ctx)
 		if err == nil {
-			err = m.hear(ctx, conn, &wg, handle)
+			err = m.hear(ctx, conn, &wg, hand, handle)
 			end, cancel := context.WithTimeout(context.Background(), time.Second)
 			_ = conn.Close(end)
 			cancel()
 		}
 		if err != nil && ctx.Err() == nil {
 			m.log.Debug("what other servers ask is read later", "err", err)
-			m.collect(ctx, &wg, handle)
+			m.collect(ctx, &wg, hand, handle)
 			pause(ctx, lookEvery)
 		}
 	}
 }
 
 // hear takes what is asked whenever the connection is told, until it breaks.
-func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, handle func(context.Context, []byte) []byte) error {
-	m.collect(ctx, wg, handle)
+func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, hand inHand, handle func(context.Context, []byte) []byte) error {
+	m.collect(ctx, wg, hand, handle)
 	for {
 		wait, cancel := context.WithTimeout(ctx, lookEvery)
 		n, err := conn.WaitForNotification(wait)
@@ -149,7 +150,7 @@ func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, hand
 		cancel()
 		switch {
 		case err != nil && timedOut && !conn.IsClosed():
-			m.collect(ctx, wg, handle)
+			m.collect(ctx, wg, hand, handle)
 			continue
 		case err != nil:
 			return err
@@ -161,41 +162,78 @@ func (m mail) hear(ctx context.Context, conn *pgx.Conn, wg *sync.WaitGroup, hand
 		case kind == "work":
 			m.wake()
 		case kind == "mail" && about == m.heart.self.ID:
-			m.collect(ctx, wg, handle)
+			m.collect(ctx, wg, hand, handle)
 		}
 	}
 }
 
-// collect takes what is asked of this server, and has it done.
-func (m mail) collect(ctx context.Context, wg *sync.WaitGroup, handle func(context.Context, []byte) []byte) {
-	rows, err := m.pool.Query(ctx, `UPDATE mail SET taken = true WHERE target = $1 AND NOT taken RETURNING n, body`, m.heart.self.ID)
-	if err != nil {
-		return // they are still there
+// letter is what another server asks.
+type letter struct {
+	N    int64
+	At   time.Time // see Send
+	Body []byte
+}
+
+// inHand are the letters that this server has begun with and not yet marked as taken, so that
+// it does nothing twice. One goroutine uses it.
+type inHand map[string]bool
+
+func (l letter) name() string { return fmt.Sprint(l.N, " ", l.At.UnixMicro()) }
+
+// collect has done what is asked of this server. It begins with a letter before it marks that:
+// a connection that is lost in between would else lose the letter, too.
+func (m mail) collect(ctx context.Context, wg *sync.WaitGroup, hand inHand, handle func(context.Context, []byte) []byte) {
+	var all []letter
+	err := m.retry(ctx, func(ctx context.Context) error {
+		rows, err := m.pool.Query(ctx, `SELECT n, at, body FROM mail WHERE target = $1 AND NOT taken ORDER BY n`, m.heart.self.ID)
+		if err == nil {
+			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[letter])
+		}
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		return // what there is stays there
 	}
-	type letter struct {
-		N    int64
-		Body []byte
+	taken := make([]int64, len(all))
+	for i, l := range all {
+		taken[i] = l.N
+		if hand[l.name()] {
+			continue
+		}
+		hand[l.name()] = true
+		wg.Go(func() { m.reply(ctx, l.N, handle(ctx, l.Body)) })
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[letter])
-	if err != nil {
-		return
+	err = m.retry(ctx, func(ctx context.Context) error {
+		_, err := m.pool.Exec(ctx, `UPDATE mail SET taken = true WHERE target = $1 AND n = ANY($2)`, m.heart.self.ID, taken)
+		return err
+	})
+	if err == nil {
+		clear(hand)
 	}
-	for _, l := range all {
-		wg.Go(func() {
-			answer := handle(ctx, l.Body)
-			if answer == nil {
-				answer = []byte{}
+}
+
+// reply stores an answer. It goes on for as long as the database cannot be reached, since
+// somebody waits for the answer of a server that lives, unless ctx ends.
+func (m mail) reply(ctx context.Context, n int64, answer []byte) {
+	if answer == nil {
+		answer = []byte{}
+	}
+	for {
+		err := m.batch(context.WithoutCancel(ctx), func(tx *tx) error {
+			_, err := tx.exec(`UPDATE mail SET answer = $2 WHERE n = $1`, n, answer)
+			if err == nil {
+				_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'answer ' || $1::bigint)`, n)
 			}
-			err := m.batch(context.WithoutCancel(ctx), func(tx *tx) error {
-				_, err := tx.exec(`UPDATE mail SET answer = $2 WHERE n = $1`, l.N, answer)
-				if err == nil {
-					_, err = tx.exec(`SELECT pg_notify(`+channel+`, 'answer ' || $1::bigint)`, l.N)
-				}
-				return err
-			})
-			if err != nil {
-				m.log.Warn("another server was not answered", "err", err)
-			}
+			return err
 		})
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil || !errors.Is(err, store.ErrUndone) && !errors.Is(err, store.ErrAway):
+			m.log.Warn("another server was not answered", "err", err)
+			return
+		case errors.Is(err, store.ErrAway):
+			pause(ctx, lookEvery)
+		}
 	}
 }

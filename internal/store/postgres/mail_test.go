@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lathe"
 	"lathe/internal/store"
 	"lathe/internal/store/postgres"
 	"lathe/internal/store/postgres/pgtest"
@@ -20,7 +21,7 @@ func TestMail(t *testing.T) {
 	url := pgtest.Schema(t)
 	db, asked := open(t, postgres.Options{URL: url})
 	_, asks := open(t, postgres.Options{URL: url})
-	hold(t, db, asked)
+	hold(t, db, asked, "ses_held")
 	var done atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())
 	var receivers sync.WaitGroup
@@ -48,12 +49,57 @@ func TestMail(t *testing.T) {
 	}
 }
 
+// What is asked is done once and answered, wherever connections of the server that does it are lost.
+func TestMailOverLostConnections(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, asks := open(t, postgres.Options{URL: url})
+	for _, deaf := range []bool{false, true} {
+		var sent, lost atomic.Int64
+		var begun atomic.Bool
+		strike := func() bool {
+			const often = 7 // messages, so that each place of a letter is met
+			return begun.Load() && lost.Load() < 30 && sent.Add(1)%often == 0 && lost.Add(1) > 0
+		}
+		db, asked := open(t, postgres.Options{URL: url, Dial: pgtest.Dialer(strike, deaf)})
+		hold(t, db, asked, fmt.Sprint("ses_held_", deaf))
+		var mu sync.Mutex
+		done := map[string]int{}
+		ctx, cancel := context.WithCancel(t.Context())
+		var receivers sync.WaitGroup
+		receivers.Go(func() {
+			asked.Mail.Receive(ctx, func(_ context.Context, body []byte) []byte {
+				mu.Lock()
+				defer mu.Unlock()
+				done[string(body)]++
+				return append([]byte("did "), body...)
+			})
+		})
+		begun.Store(true)
+		for i := 0; i < 20 || lost.Load() < 10 && i < 200; i++ {
+			body := fmt.Append(nil, i)
+			answer, err := asks.Mail.Send(t.Context(), db.Self(), body)
+			if err != nil || string(answer) != "did "+string(body) {
+				t.Errorf("%d: %q, %v", i, answer, err)
+			}
+			if mu.Lock(); done[string(body)] != 1 {
+				t.Errorf("%d was done %d times", i, done[string(body)])
+			}
+			mu.Unlock()
+		}
+		if lost.Load() < 10 {
+			t.Errorf("only %d connections were lost", lost.Load())
+		}
+		cancel()
+		receivers.Wait()
+	}
+}
+
 // A server that ends before it has answered is not waited for.
 func TestMailToOneThatIsGone(t *testing.T) {
 	url := pgtest.Schema(t)
 	db, asked := open(t, postgres.Options{URL: url, Life: 500 * time.Millisecond})
 	_, asks := open(t, postgres.Options{URL: url})
-	hold(t, db, asked)
+	hold(t, db, asked, "ses_held")
 	db.Silence()
 	if _, err := asks.Mail.Send(t.Context(), db.Self(), []byte("x")); !errors.Is(err, store.ErrAway) {
 		t.Errorf("got %v", err)
@@ -61,9 +107,9 @@ func TestMailToOneThatIsGone(t *testing.T) {
 }
 
 // hold makes a server known, which it is while it holds a lease.
-func hold(t *testing.T, db *postgres.DB, s storetest.Store) {
+func hold(t *testing.T, db *postgres.DB, s storetest.Store, id string) {
 	t.Helper()
-	must(t, s.CreateSession(t.Context(), storetest.Session("ses_held")))
-	_, err := s.Acquire(t.Context(), "ses_held", db.Self())
+	must(t, s.CreateSession(t.Context(), storetest.Session(id)))
+	_, err := s.Acquire(t.Context(), lathe.SessionID(id), db.Self())
 	must(t, err)
 }
