@@ -1,6 +1,11 @@
 package say
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +62,7 @@ func TestText(t *testing.T) {
 // TestCatalogue holds that each text of a language takes what its English takes, so that
 // nothing that was put in is lost, and that a format has words by which it is recognised.
 func TestCatalogue(t *testing.T) {
-	c, err := read(Chinese)
+	c, err := read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,4 +100,27 @@ func FuzzText(f *testing.F) {
 	f.Add("write a: b: the prompt is empty")
 	f.Add(`unknown command "\"" for "%s"`)
 	f.Fuzz(func(t *testing.T, s string) { Chinese.Text(s) })
+}
+
+// What is packed is what the files say.
+func TestPacked(t *testing.T) {
+	files, err := filepath.Glob("zh-CN/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var want []byte
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, data...)
+	}
+	in, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("zh-CN.gz is not what zh-CN has (%v): go generate ./internal/say", err)
+	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -12,7 +14,8 @@ import (
 // contract holds the operations and component schemas of OpenCode 1.1.34, without
 // prose. See testdata for where they come from.
 //
-//go:embed openapi.json
+//go:generate sh -c "gzip -9n <openapi.json >openapi.json.gz"
+//go:embed openapi.json.gz
 var contract []byte
 
 // Contract is what the routes promise.
@@ -24,7 +27,11 @@ type Contract struct {
 // doc answers with the OpenAPI document of the routes that there are.
 func (c *call) doc() (any, error) {
 	var base Contract
-	if err := json.Unmarshal(contract, &base); err != nil {
+	in, err := gzip.NewReader(bytes.NewReader(contract))
+	if err == nil {
+		err = json.NewDecoder(in).Decode(&base)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	paths := map[string]map[string]json.RawMessage{}
