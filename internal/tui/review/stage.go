@@ -9,7 +9,6 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/look"
 )
 
 // commitPrompt asks the model for the commit.
@@ -35,6 +34,8 @@ func staged(in api.Stage, out api.Staged) string {
 		return "staged the file"
 	case in.Hunk > 0:
 		return fmt.Sprintf("staged hunk %d", in.Hunk)
+	case len(out.Files) == 1:
+		return "staged 1 file as it is now"
 	}
-	return "staged " + look.Plural(len(out.Files), "file") + " as they are now"
+	return fmt.Sprintf("staged %d files as they are now", len(out.Files))
 }
