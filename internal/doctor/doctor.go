@@ -169,7 +169,24 @@ func repository(inst *instance.Instance) api.Check {
 
 func configuration(inst *instance.Instance) api.Check {
 	complaints := len(inst.Complaints())
-	c := ok("configuration", "%d files, %d complaints", len(inst.Config.Sources), complaints)
+	c := ok("configuration", "%s", read(len(inst.Config.Sources), complaints))
 	c.OK = complaints == 0
 	return c
+}
+
+// read says how many files a configuration is made of, and what is wrong with them.
+func read(files, complaints int) string {
+	switch {
+	case files == 1 && complaints == 0:
+		return "1 file, no complaints"
+	case files == 1 && complaints == 1:
+		return "1 file, 1 complaint"
+	case files == 1:
+		return fmt.Sprintf("1 file, %d complaints", complaints)
+	case complaints == 0:
+		return fmt.Sprintf("%d files, no complaints", files)
+	case complaints == 1:
+		return fmt.Sprintf("%d files, 1 complaint", files)
+	}
+	return fmt.Sprintf("%d files, %d complaints", files, complaints)
 }

@@ -6,10 +6,32 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"lathe/internal/api"
 	"lathe/internal/auth"
 	"lathe/internal/enginetest"
+	"lathe/internal/say"
 )
+
+// TestRead holds that one file and one complaint are told of as one.
+func TestRead(t *testing.T) {
+	var got, said []string
+	for _, n := range [][2]int{{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}} {
+		text := read(n[0], n[1])
+		got = append(got, text)
+		if chinese := say.Chinese.Text(text); chinese == text {
+			said = append(said, text)
+		}
+	}
+	want := []string{"1 file, no complaints", "1 file, 1 complaint", "1 file, 2 complaints", "2 files, no complaints", "2 files, 1 complaint", "2 files, 2 complaints"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
+	}
+	if len(said) > 0 {
+		t.Errorf("in English alone: %q", said)
+	}
+}
 
 // TestLook breaks what lathe needs, one thing after another.
 func TestLook(t *testing.T) {

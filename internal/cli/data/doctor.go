@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -51,7 +52,10 @@ func printChecks(env *console.Env, found []api.Check) error {
 			line("", c.Hint)
 		}
 	}
-	if broken > 0 {
+	switch {
+	case broken == 1:
+		return console.ExitError{Code: console.ExitFailed, Err: errors.New("1 problem was found")}
+	case broken > 1:
 		return console.ExitError{Code: console.ExitFailed, Err: fmt.Errorf("%d problems were found", broken)}
 	}
 	return nil
@@ -67,14 +71,22 @@ func checkDatabase(ctx context.Context, a *app.App) (out []api.Check) {
 	if err != nil {
 		out = append(out, doctor.Broken("database", err))
 	} else {
-		out = append(out, api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts",
-			c.Schema, a.DB.Files.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)})
+		out = append(out, api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("schema %d, journal %s, %s; %s, %s, %s, %s",
+			c.Schema, a.DB.Files.Journal(), byteSize(c.DatabaseBytes), amount(c.Projects, "project"), amount(c.Sessions, "session"), amount(c.Messages, "message"), amount(c.Parts, "part"))})
 	}
 	out = append(out, checkIntegrity(ctx, a)...)
 	spill, _ := snapshot.Size(filepath.Join(a.Paths.Data, local.OutputsDir))
 	snaps, _ := snapshot.Size(filepath.Join(a.Paths.Data, "snapshot"))
 	return append(out, api.Check{Name: "files", OK: true, Detail: fmt.Sprintf("%s bodies, %s tool output, %s snapshots, %s backups",
 		byteSize(c.BlobBytes), byteSize(spill), byteSize(snaps), byteSize(c.BackupBytes))})
+}
+
+// amount says how many there are of something.
+func amount[N int | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func checkIntegrity(ctx context.Context, a *app.App) (out []api.Check) {
@@ -104,6 +116,6 @@ func checkShared(ctx context.Context, a *app.App) api.Check {
 	if err != nil {
 		return doctor.Broken("database", err)
 	}
-	return api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("PostgreSQL %s, %s, schema %d, %s; %d projects, %d sessions, %d messages, %d parts",
-		c.Server, a.DB.Shared.Where(), c.Schema, byteSize(c.Bytes), c.Projects, c.Sessions, c.Messages, c.Parts)}
+	return api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("PostgreSQL %s, %s, schema %d, %s; %s, %s, %s, %s",
+		c.Server, a.DB.Shared.Where(), c.Schema, byteSize(c.Bytes), amount(c.Projects, "project"), amount(c.Sessions, "session"), amount(c.Messages, "message"), amount(c.Parts, "part"))}
 }
