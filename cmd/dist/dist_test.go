@@ -47,6 +47,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A list in a command's help is a list in its man page.
+func TestAsBlocks(t *testing.T) {
+	got := asBlocks("Who answers:\n  ask   you\n  deny  nobody\nMore of it.\n\n  a sample\n\nThe end.")
+	want := "Who answers:\n\n      ask   you\n      deny  nobody\n\nMore of it.\n\n\n      a sample\n    \n\nThe end."
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestLicenses(t *testing.T) {
 	t.Chdir("../..")
 	all, err := licenses(t.Context())

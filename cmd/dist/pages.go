@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ func pages(when time.Time) ([]file, error) {
 	}
 	defer os.RemoveAll(dir)
 	root.DisableAutoGenTag = true
+	listsApart(root)
 	err = doc.GenManTree(root, &doc.GenManHeader{Title: "LATHE", Section: "1", Date: &when, Source: "lathe " + lathe.Version, Manual: "lathe"}, dir)
 	if err != nil {
 		return nil, fmt.Errorf("man pages: %w", err)
@@ -51,6 +53,33 @@ func pages(when time.Time) ([]file, error) {
 		all = append(all, file{name: "man/man1/" + e.Name(), data: data, mode: 0o644})
 	}
 	return all, nil
+}
+
+// listsApart has the indented lines in the help of all commands stay lines of their own: the
+// help is plain text, but a man page is made of it as of Markdown, where they would run
+// into the sentence that follows.
+func listsApart(c *cobra.Command) {
+	c.Long = asBlocks(c.Long)
+	for _, sub := range c.Commands() {
+		listsApart(sub)
+	}
+}
+
+// asBlocks makes each passage of indented lines a block of code.
+func asBlocks(text string) string {
+	var b strings.Builder
+	within := false
+	for line := range strings.Lines(text) {
+		if blank := strings.TrimSpace(line) == ""; !blank && within != strings.HasPrefix(line, "  ") {
+			within = !within
+			b.WriteByte('\n')
+		}
+		if within {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func completions(root *cobra.Command) ([]file, error) {
