@@ -150,9 +150,12 @@ func (o *retaining) print(all []session.Expired) error {
 }
 
 func (o *retaining) sum(due retention.Due) error {
-	words := "would be removed; remove them with: lathe db retention --now"
-	if o.now {
+	words := "would be removed"
+	switch {
+	case o.now:
 		words = "were removed"
+	case due.Sessions > 0 || due.Audit > 0:
+		words += "; remove them with: lathe db retention" + o.asked() + " --now"
 	}
 	_, err := fmt.Fprintf(o.env.Stderr, "lathe: %s and %s %s\n", number(int64(due.Sessions), "session", "sessions"), number(due.Audit, "entry of the audit", "entries of the audit"), words)
 	return err
@@ -163,4 +166,17 @@ func number(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// asked are the ages that flags gave, as they were written: without them another policy
+// would remove other sessions than those that were shown.
+func (o *retaining) asked() string {
+	var flags string
+	if o.sessions != "" {
+		flags += " --sessions " + o.sessions
+	}
+	if o.audit != "" {
+		flags += " --audit " + o.audit
+	}
+	return flags
 }
