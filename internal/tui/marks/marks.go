@@ -3,14 +3,17 @@
 package marks
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/markup"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
@@ -92,12 +95,29 @@ func (r *Room) Toggle() tea.Msg {
 	if slices.ContainsFunc(r.notes.Bookmarks, func(b api.Bookmark) bool { return b.Message == m.ID }) && r.of == m.SessionID {
 		return r.change(api.NotesChange{Unmark: m.ID}, "the bookmark is gone", nil)
 	}
-	short := styled.OneLine(text)
-	if c := []rune(short); len(c) > 60 {
-		short = string(c[:60]) + "…"
-	}
+	short := name(m, text)
 	said := "bookmarked: " + short + "; " + r.host.Keys().For(keys.Bookmarks) + " lists them"
 	return r.change(api.NotesChange{Mark: &api.Bookmark{Message: m.ID, Text: short, Created: m.Created.UnixMilli()}}, said, nil)
+}
+
+// The name of a bookmark has at most so many characters, and is looked for in so many bytes.
+const (
+	longestName = 60
+	namedBy     = 4 << 10
+)
+
+// name is what a bookmark at a message is called: how it begins. What a model writes is
+// Markdown, of which a name has the words alone; what a person writes is shown as it is.
+func name(m lathe.Message, text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), namedBy)], "")
+	if _, ok := m.Info.(*lathe.Assistant); ok {
+		text = cmp.Or(markup.Plain(text), text)
+	}
+	short := styled.OneLine(text)
+	if c := []rune(short); len(c) > longestName {
+		short = string(c[:longestName]) + "…"
+	}
+	return short
 }
 
 // List lists the bookmarks.
