@@ -54,6 +54,11 @@ func TestFavourites(t *testing.T) {
 	}
 	d.press("ctrl+x", "m")
 	d.shows("enter choose · ctrl+f favourite · ctrl+a connect")
+	d.typed("small")
+	if n := strings.Count(d.text(), "Small ★"); n != 1 {
+		t.Errorf("a favourite is found %d times:\n%s", n, d.text())
+	}
+	d.press("ctrl+u")
 	d.press("ctrl+f")
 	d.hides("favourites", "★")
 	d.press("ctrl+a")
@@ -474,7 +479,7 @@ func TestConnectTells(t *testing.T) {
 		want []string
 	}{
 		{api.KeyTest{Outcome: api.KeyAccepted, Model: "openai/gpt"}, []string{"connected OpenAI: openai/gpt answered", "models"}, nil, nil},
-		{api.KeyTest{Outcome: api.KeyRefused, Detail: "bad key (HTTP 401)", Hint: "copy it again"}, []string{"OpenAI refused the key", "bad key (HTTP 401) — copy it again"}, []string{"down", "enter"}, []string{"forget openai"}},
+		{api.KeyTest{Outcome: api.KeyRefused, Detail: "bad key (HTTP 401)", Hint: "copy it again"}, []string{"OpenAI refused the key, which is stored", "esc keep it", "bad key (HTTP 401) — copy it again"}, []string{"down", "enter"}, []string{"forget openai"}},
 		{api.KeyTest{Outcome: api.KeyUnknown, Detail: "no route", Hint: "look at the network"}, []string{"stored, but could not be tried", "look at the network"}, []string{"enter"}, []string{"test openai"}},
 	} {
 		d, f := ableTo(t, Options{})

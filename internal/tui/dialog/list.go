@@ -63,17 +63,22 @@ func NewList(l List) *List {
 	return &l
 }
 
-// Refresh filters the items. Without a filter they keep their order.
+// Refresh filters the items. Without a filter they keep their order, and one that stands in two
+// groups stands there twice; with one no groups are shown, and each item is there once.
 func (s *List) Refresh() {
 	query := strings.TrimSpace(s.Filter.Text())
 	s.shown = s.shown[:0]
-	scores := map[int]int{}
+	scores, had := map[int]int{}, map[string]bool{}
 	for i, it := range s.Items {
+		if query != "" && it.ID != "" && had[it.ID] {
+			continue
+		}
 		score, ok := Match(query, it.Title+" "+it.Detail+" "+it.Group)
 		if it.Found {
 			score, ok = -1000, query != ""
 		}
 		if ok {
+			had[it.ID] = true
 			scores[i] = score
 			s.shown = append(s.shown, i)
 		}

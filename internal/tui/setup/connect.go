@@ -147,12 +147,12 @@ func (r *Room) tried(it dialog.Item, t api.KeyTest, err error) tea.Msg {
 	if err != nil {
 		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
 	}
-	l := dialog.List{Hint: "enter do it · esc close"}
+	l := dialog.List{Hint: "enter do it · esc keep it"}
 	switch t.Outcome {
 	case api.KeyAccepted:
 		return dialog.All{dialog.Tell{Kind: dialog.Info, Text: "connected " + it.Title + ": " + t.Model + " answered"}, choice.ShowModels{Provider: it.ID}}
 	case api.KeyRefused:
-		l.Title = it.Title + " refused the key"
+		l.Title = it.Title + " refused the key, which is stored"
 		l.Items = []dialog.Item{{ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove this one"}, {ID: "keep", Title: "keep it all the same"}}
 	default:
 		l.Title = "the key is stored, but could not be tried"
