@@ -180,6 +180,20 @@ func TestExportAndShare(t *testing.T) {
 	}
 }
 
+// TestTimelineOfARename holds that a file that only got another name counts no lines.
+func TestTimelineOfARename(t *testing.T) {
+	gone := lathe.FileDiff{File: "a", Before: "x\n", Deletions: 1, Status: "deleted"}
+	made := lathe.FileDiff{File: "b", After: "x\n", Additions: 1, Status: "added"}
+	other := lathe.FileDiff{File: "c", Before: "y\n", After: "z\nz\n", Additions: 2, Deletions: 1, Status: "modified"}
+	only, both := question(1, "first"), question(3, "second")
+	only.Info.(*lathe.User).Summary = &lathe.UserSummary{Diffs: []lathe.FileDiff{gone, made}}
+	both.Info.(*lathe.User).Summary = &lathe.UserSummary{Diffs: []lathe.FileDiff{gone, made, other}}
+	d, _ := ableTo(t, Options{}, only, both)
+	d.press("ctrl+x", "g")
+	d.shows("timeline", "first", "+2 -1")
+	d.hides("+1 -1")
+}
+
 func TestTimelineDialog(t *testing.T) {
 	d, _ := ableTo(t, Options{}, question(1, "first"), reply(2, &lathe.Text{Text: "one"}), question(3, "second"))
 	d.press("ctrl+x", "g")

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
@@ -84,16 +85,16 @@ func (c *Conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.
 	return dialog.Open{Sheet: dialog.NewList(l)}
 }
 
-// changed says how many lines the turn added and removed that answered a message; empty if it
-// changed nothing.
+// changed says how many lines the turn added and removed that answered a message; empty if there
+// are none.
 func (e *entry) changed() string {
 	u, ok := e.m.Info.(*lathe.User)
 	if !ok || u.Summary == nil || len(u.Summary.Diffs) == 0 {
 		return ""
 	}
-	added, removed := 0, 0
-	for _, d := range u.Summary.Diffs {
-		added, removed = added+d.Additions, removed+d.Deletions
+	added, removed := change.CountsOf(u.Summary.Diffs)
+	if added+removed == 0 { // a file only got another name, or other permission bits
+		return ""
 	}
 	return fmt.Sprintf("+%d -%d  ", added, removed)
 }

@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -237,7 +238,7 @@ func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 func (o *overview) summary(l look.Look) string {
 	files, looked, added, removed := 0, 0, 0, 0
 	for _, p := range o.list {
-		a, r := counts(p.Files)
+		a, r := change.Counts(p.Files)
 		added, removed = added+a, removed+r
 		for _, f := range p.Files {
 			files++
@@ -273,7 +274,7 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 		mark = styled.Span{Text: "  " + l.Glyph("☑ ", "[x] "), Style: l.FG(theme.Success)}
 	}
 	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}
-	switch other, way := renamed(p.Files, f); {
+	switch other, way := change.Renamed(p.Files, f); {
 	case way != "":
 		left = append(left, styled.Span{Text: "  " + l.T(fmt.Sprintf(way, l.Ending(styled.OneLine(other), l.Width/3))), Style: l.FG(theme.Muted)})
 		return left.Cut(max(1, l.Width-4), l.Method)
@@ -296,7 +297,7 @@ func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Li
 	}
 	left := styled.Line{{Text: l.Glyph("▌ ", "| "), Style: l.FG(theme.Primary)}, {Text: text, Style: style}}
 	right := styled.Plain(l.T("no changes"), l.FG(theme.Muted))
-	if added, removed := counts(p.Files); len(p.Files) > 0 {
+	if added, removed := change.Counts(p.Files); len(p.Files) > 0 {
 		right = l.Counts(added, removed)
 	}
 	return apart(l, left, append(right, styled.Span{Text: "  " + time.UnixMilli(p.Created).Format("15:04"), Style: l.FG(theme.Muted)}))
@@ -308,4 +309,12 @@ func apart(l look.Look, left, right styled.Line) styled.Line {
 	left = left.Cut(max(1, room-1), l.Method)
 	fill := max(1, room-left.Width(l.Method))
 	return styled.Join(left, styled.Plain(strings.Repeat(" ", fill)), right)
+}
+
+// both are the names of a file, with the other one of a file that was renamed.
+func both(files []api.ReviewedFile, f api.ReviewedFile) []string {
+	if other, _ := change.Renamed(files, f); other != "" {
+		return []string{f.File, other}
+	}
+	return []string{f.File}
 }

@@ -1,4 +1,4 @@
-package review
+package change
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 
 // TestCountsOfARename holds that what a prompt counts is what its rows count.
 func TestCountsOfARename(t *testing.T) {
-	added, removed := counts([]api.ReviewedFile{
+	added, removed := Counts([]api.ReviewedFile{
 		{File: "a", Before: "x\n", Status: "deleted", Deletions: 1}, {File: "b", After: "x\n", Status: "added", Additions: 1},
 		{File: "c", Before: "y\n", After: "z\nz\n", Status: "modified", Additions: 2, Deletions: 1},
 	})
@@ -41,7 +41,7 @@ func TestRenamed(t *testing.T) {
 	} {
 		var got [][2]string
 		for _, f := range tt.files {
-			other, way := renamed(tt.files, f)
+			other, way := Renamed(tt.files, f)
 			got = append(got, [2]string{other, way})
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
