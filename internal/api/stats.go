@@ -58,7 +58,8 @@ func (t Tokens) Counted() lathe.Tokens {
 	return lathe.Tokens{Input: t.Input, Output: t.Output, Reasoning: t.Reasoning, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write}
 }
 
-// ToolTally is how often a tool was called, and how long it took.
+// ToolTally is how often a tool was called, and how long it worked: not how long it waited for a
+// person.
 type ToolTally struct {
 	Calls  int   `json:"calls"`
 	Failed int   `json:"failed"`

@@ -122,15 +122,17 @@ func (g *gatherer) tool(u store.ToolUse) error {
 	t := at(g.out.Tools, u.Tool)
 	t.Calls++
 	var span lathe.Span
+	var meta map[string]any
 	switch s := u.State.(type) {
 	case *lathe.ToolDone:
-		span = s.Time
+		span, meta = s.Time, s.Metadata
 	case *lathe.ToolFailed:
 		t.Failed++
-		span = s.Time
+		span, meta = s.Time, s.Metadata
 	}
 	if !span.End.IsZero() {
-		g.times[t] += span.End.Sub(span.Start)
+		took, _ := span.Worked(meta)
+		g.times[t] += took
 		t.Millis = g.times[t].Milliseconds()
 	}
 	return nil
