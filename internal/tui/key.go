@@ -79,7 +79,8 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// above handles the keys that a sheet does not get: help opens above it, and the leader and the
+// above handles the keys that a sheet does not get: help opens above it, the mode of approval
+// changes while an ask stays for its answer, and the leader and the
 // key after it do nothing but say so above what the person opened, since they are meant for
 // the screen below and a letter alone could mean anything to the sheet. One that types into a
 // program gets every key.
@@ -104,6 +105,8 @@ func (k *keyboard) above(a *App, stroke string) (tea.Cmd, bool) {
 			return a.apply(dialog.Close{Sheet: p}), true
 		}
 		return help(a), true
+	case !a.sheets.Opened() && !a.writes() && len(stroke) > 1 && a.keys.Is(stroke, keys.ApprovalMode) && modal(&a.view):
+		return a.apply(a.modes.Cycle(a.session.ID)), true
 	}
 	return nil, false
 }

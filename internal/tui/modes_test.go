@@ -33,6 +33,22 @@ func (m *modalEngine) SetApprovalMode(_ context.Context, id lathe.SessionID, mod
 	return m.err
 }
 
+// TestModeChangesAtAnAsk holds that the mode can be changed while something is asked, that this is
+// told, and that the ask stays for its answer.
+func TestModeChangesAtAnAsk(t *testing.T) {
+	m := &modalEngine{fakeEngine: newFake(), mode: lathe.AskFirst}
+	m.sessions["ses_1"] = lathe.Session{ID: "ses_1", Agent: "build"}
+	d := drive(t, Options{Engine: m, Start: Start{Session: "ses_1"}})
+	d.event(downloads(2))
+	d.press("f3")
+	d.shows("permission: ", "the turn waits for you", "accept edits: changes files of the project unasked, asks before commands", "allow once")
+	d.press("y")
+	d.hides("permission: ")
+	if diff := cmp.Diff([]string{"mode ses_1 edits", `reply per_1 once "" project=false`}, m.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 // TestModeIsAlwaysVisible holds that the state line shows the mode that the engine keeps to, that
 // a key goes through the modes, and that a refusal is told and changes nothing.
 func TestModeIsAlwaysVisible(t *testing.T) {
