@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -14,8 +12,7 @@ import (
 // contract holds the operations and component schemas of OpenCode 1.1.34, without
 // prose. See testdata for where they come from.
 //
-//go:generate sh -c "gzip -9n <openapi.json >openapi.json.gz"
-//go:embed openapi.json.gz
+//go:embed openapi.json
 var contract []byte
 
 // Contract is what the routes promise.
@@ -27,11 +24,7 @@ type Contract struct {
 // doc answers with the OpenAPI document of the routes that there are.
 func (c *call) doc() (any, error) {
 	var base Contract
-	in, err := gzip.NewReader(bytes.NewReader(contract))
-	if err == nil {
-		err = json.NewDecoder(in).Decode(&base)
-	}
-	if err != nil {
+	if err := json.Unmarshal(contract, &base); err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	paths := map[string]map[string]json.RawMessage{}
