@@ -217,13 +217,21 @@ func (s *site) do(ctx context.Context, steps ...step) {
 }
 
 // until waits for an expression to be true, however long the machine takes for it.
-func until(expression string) step {
+func until(expression string) step { return untilOr(expression, false) }
+
+// untilOr is until for an expression that may lead to another page, if leads is set: it has become
+// true then. Otherwise a page that changes meanwhile is asked again.
+func untilOr(expression string, leads bool) step {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		ctx, stop := context.WithTimeout(ctx, time.Minute)
 		defer stop()
 		for {
 			ok, err := chromedp.Evaluate[bool]("Boolean("+expression+")")(ctx, t)
-			if err != nil || ok {
+			left := err != nil && strings.Contains(err.Error(), "navigated or closed")
+			switch {
+			case left && leads:
+				return nil
+			case ok || err != nil && !left:
 				return err
 			}
 			select {
@@ -243,12 +251,12 @@ func hides(text string) step {
 
 // press clicks the first button or link with a text, once there is one.
 func press(text string) step {
-	return until(fmt.Sprintf(`(() => {
+	return untilOr(fmt.Sprintf(`(() => {
 		const all = [...document.querySelectorAll("button, a")].filter((b) => !b.disabled);
 		const b = all.find((b) => b.innerText.trim() === %[1]q) ?? all.find((b) => b.innerText.includes(%[1]q));
 		b?.click();
 		return b;
-	})()`, text))
+	})()`, text), true)
 }
 
 func (s *site) login() step {
