@@ -76,6 +76,7 @@ type Reverted struct {
 	Changed    []string `json:"changed,omitempty"`    // paths that were changed
 	Deleted    []string `json:"deleted,omitempty"`    // those of the changed paths that were deleted, if taking back tells
 	Created    []string `json:"created,omitempty"`    // those that were written anew, if taking back tells
+	Emptied    []string `json:"emptied,omitempty"`    // those of which an empty file stays, if taking back tells
 	Kept       []Kept   `json:"kept,omitempty"`       // everything that was left alone, and why
 }
 

@@ -100,7 +100,7 @@ const toldConflicts = 20
 
 func encodeReverted(out undo.Result) ownReverted {
 	r := ownReverted{wire.EncodeSession(out.Session), reverted(out.Files, out.Conflicts)}
-	r.Unrecorded, r.Deleted, r.Created = out.Unrecorded, out.Deleted, out.Created
+	r.Unrecorded, r.Deleted, r.Created, r.Emptied = out.Unrecorded, out.Deleted, out.Created, out.Emptied
 	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
 		name, err := filepath.Rel(out.Session.Directory, c.Path)
 		if err != nil {

@@ -99,8 +99,17 @@ func TestReview(t *testing.T) {
 	if out, err = take(api.TakeBack{Message: second, File: "new.txt", DryRun: true}); err != nil || !exists(gone[0]) || !slices.Equal(out.Deleted, gone) {
 		t.Errorf("a dry run on an added file: %+v, %v", out, err)
 	}
+	if out, err = take(api.TakeBack{Message: second, File: "new.txt", Hunk: 1, DryRun: true}); err != nil || !slices.Equal(out.Emptied, gone) || !slices.Equal(out.Files, gone) {
+		t.Errorf("a dry run on the hunk of an added file: %+v, %v", out, err)
+	}
+	if out, err = take(api.TakeBack{Message: second, File: "a.txt", Hunk: 2}); err != nil || len(out.Conflicts) != 1 || out.Conflicts[0].Reason != "this is already as it was before" {
+		t.Errorf("a hunk that is back already: %+v, %v", out, err)
+	}
 	if out, err = take(api.TakeBack{Message: second, File: "new.txt"}); err != nil || !slices.Equal(out.Deleted, gone) || exists(filepath.Join(p.dir, "new.txt")) {
 		t.Errorf("an added file: %+v, %v", out, err)
+	}
+	if out, err = take(api.TakeBack{Message: second, File: "new.txt"}); err != nil || len(out.Conflicts) != 1 || out.Conflicts[0].Reason != "this is already as it was before" {
+		t.Errorf("an added file that is gone already: %+v, %v", out, err)
 	}
 	if diff := cmp.Diff([]string{
 		"swap a.txt alpha first a.txt modified+-",

@@ -92,9 +92,10 @@ func TestReview(t *testing.T) {
 	d.shows("hunk 2 of 2")
 
 	r.back.Changed = append(r.back.Changed, "/proj/new.txt", "/proj/old.txt")
-	r.back.Deleted, r.back.Created = []string{"/proj/new.txt"}, []string{"/proj/old.txt"}
+	r.back.Changed = append(r.back.Changed, "/proj/empty.txt")
+	r.back.Deleted, r.back.Created, r.back.Emptied = []string{"/proj/new.txt"}, []string{"/proj/old.txt"}, []string{"/proj/empty.txt"}
 	d.press("x")
-	d.shows("● new.txt  would be deleted", "● /proj/old.txt  would be restored")
+	d.shows("● new.txt  would be deleted", "● /proj/old.txt  would be restored", "● /proj/empty.txt  would stay as an empty file")
 	d.shows("take back hunk 2 of a b.txt", "nothing is done yet", "● a b.txt  would be changed", "⚠ /proj/x.txt  kept as it is: it was changed since", "❯ n  leave it")
 	d.press("y")
 	d.shows("── changes ─")

@@ -27,6 +27,7 @@ type Result struct {
 	Files     []string // absolute paths of the changed files
 	Deleted   []string // those of Files that are gone; told by [Changes.TakeBack]
 	Created   []string // those of Files that were gone before; told by [Changes.TakeBack]
+	Emptied   []string // those of Files of which an empty file stays; told by [Changes.TakeBack]
 	Conflicts []snapshot.Conflict
 	// Unrecorded says why changes made by the messages could not be undone:
 	// nothing was recorded for them. Empty if there are none.

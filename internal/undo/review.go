@@ -216,13 +216,19 @@ func (t *taking) plan(files []api.ReviewedFile, out *Result) error {
 			t.whole = append(t.whole, snapshot.Target{Path: path, To: t.doc.From, Expect: []string{t.doc.To}})
 		case f.Readable() && !missing && ok && (f.Status == "modified" || t.hunk > 0):
 			t.texts[f.File] = back
+		case f.Readable() && (!missing || f.Status == "added") && undone(now, f.Before, f.After, t.hunk):
+			out.Conflicts = append(out.Conflicts, snapshot.Conflict{Path: path, Reason: "this is already as it was before"})
+			continue
 		default:
 			out.Conflicts = append(out.Conflicts, snapshot.Conflict{Path: path, Reason: "the same lines were changed again since"})
 			continue
 		}
 		out.Files = append(out.Files, path)
-		if _, text := t.texts[f.File]; !text {
+		switch text, ok := t.texts[f.File]; {
+		case !ok:
 			out.tell(path, f.Status)
+		case text == "":
+			out.Emptied = append(out.Emptied, path)
 		}
 	}
 	return nil
@@ -241,7 +247,7 @@ func (r *Result) tell(path, status string) {
 // settle forgets what was planned for files that were kept after all.
 func (r *Result) settle() {
 	kept := func(path string) bool { return !slices.Contains(r.Files, path) }
-	r.Deleted, r.Created = slices.DeleteFunc(r.Deleted, kept), slices.DeleteFunc(r.Created, kept)
+	r.Deleted, r.Created, r.Emptied = slices.DeleteFunc(r.Deleted, kept), slices.DeleteFunc(r.Created, kept), slices.DeleteFunc(r.Emptied, kept)
 }
 
 // carryOut changes the files and records that as the session's own change.

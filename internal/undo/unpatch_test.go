@@ -45,7 +45,13 @@ func TestUnpatch(t *testing.T) {
 		{"only the other hunk was", numbered(1, 40, "3", "drei", "30", "thirty", "35", ""), 2, numbered(1, 40, "3", "drei", "35", "")},
 		{"something stands where lines were removed", numbered(1, 40, "3", "three", "30", "thirty", "35", "xxxv"), 3, ""},
 		{"it is back already", before, 0, ""},
+		{"the hunk is back already", numbered(1, 40, "3", "three", "35", ""), 2, ""},
+		{"all that is not back yet", numbered(1, 40, "3", "three", "35", ""), 0, before},
+		{"back in part, and changed in part", numbered(1, 40, "3", "drei", "35", ""), 0, ""},
 	} {
+		if back := strings.Contains(tt.name, "back already"); undone(tt.now, before, after, tt.hunk) != back {
+			t.Errorf("%s: undone is not %t", tt.name, back)
+		}
 		got, ok := unpatch(tt.now, before, after, tt.hunk)
 		if ok != (tt.want != "") || ok && got != tt.want {
 			t.Errorf("%s: %t\n%s\nwant\n%s", tt.name, ok, got, tt.want)

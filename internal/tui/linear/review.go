@@ -80,6 +80,8 @@ func becomes(out api.Reverted, path string, dry bool) string {
 		return "This would be deleted: %s"
 	case slices.Contains(out.Created, path):
 		return "This would be restored: %s"
+	case slices.Contains(out.Emptied, path):
+		return "This would stay as an empty file: %s"
 	}
 	return "This would be changed: %s"
 }

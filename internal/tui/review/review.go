@@ -159,7 +159,7 @@ func kept(out api.Reverted) string {
 	if out.Conflicts == 0 {
 		return ""
 	}
-	return "; kept " + look.Plural(out.Conflicts, "file") + " that changed since"
+	return "; left " + look.Plural(out.Conflicts, "file") + " alone"
 }
 
 // outcome says what would become of files, by the names that name gives their paths.
@@ -173,6 +173,8 @@ func outcome(out api.Reverted, done string, name func(path string) string) func(
 				word = "would be deleted"
 			case slices.Contains(out.Created, f):
 				word = "would be restored"
+			case slices.Contains(out.Emptied, f):
+				word = "would stay as an empty file"
 			}
 			lines = append(lines, styled.Line{{Text: l.Glyph("● ", "* "), Style: l.FG(theme.Success)}, {Text: styled.OneLine(name(f)), Style: l.FG(theme.Text)}, {Text: "  " + l.T(word), Style: l.FG(theme.Muted)}})
 		}
