@@ -41,6 +41,15 @@ func TestCards(t *testing.T) {
 	}
 }
 
+// TestRefused: the card of a call that was refused says so in a word, with what the person said of it.
+func TestRefused(t *testing.T) {
+	s := newSiteWith(t, greeting, `{"model":"script/answers.txt","permission":"ask"}`)
+	ctx := s.browser(1000, 800)
+	s.do(ctx, s.login(), press("New session"), say("greet the world"), shows("asks for permission: edit"), press("Refuse"), hides("Working…"),
+		until(`document.querySelector(".card.error .bad")?.textContent === "refused"`), picture("refused"),
+		until(`!/rejected permission|interrupted\]/.test(document.body.innerText)`))
+}
+
 // TestCostsNarrow: on the narrowest screen no amount of the costs is broken over two lines, and nothing is cut off.
 func TestCostsNarrow(t *testing.T) {
 	s := newSite(t, "text Fine.\nusage in=1234567 out=76543\n")

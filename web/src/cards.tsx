@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { collapse, printed, spans } from "./ansi";
 import { Diff } from "./diff";
+import { ended } from "./ended";
 import { Code } from "./html";
 import { span, t } from "./i18n";
 import { beside } from "./route";
@@ -74,7 +75,7 @@ function body(p: ToolPart, dir: string) {
   const s = p.state;
   const meta = "metadata" in s ? s.metadata : undefined;
   const patch = text(meta, "diff");
-  if (s.status === "error") return <Output text={s.error} />;
+  if (s.status === "error") return ended(s).why === "" ? null : <Output text={ended(s).why} />;
   if (patch !== "") return <Diff patch={patch} label={subject(p, dir)} />;
   if (p.tool === "write") return <Code text={head(text(s.input, "content"), shown).text} name={text(s.input, "filePath")} />;
   if (p.tool === "todowrite" && tasks(s.input["todos"]).length > 0) return <TodoList todos={tasks(s.input["todos"])} />;
@@ -105,7 +106,7 @@ export function ToolCard(props: { part: ToolPart; dir: string }) {
         {typeof exit === "number" && exit !== 0 && <span class="bad">exit {exit}</span>}
         {"time" in s && "end" in s.time && <span class="quiet">{span(s.time.end - s.time.start)}</span>}
         {s.status === "running" && <Spin label={t("running")} />}
-        {s.status === "error" && <span class="bad">{t("failed")}</span>}
+        {s.status === "error" && <span class="bad">{t(ended(s).word)}</span>}
       </button>
       {child !== "" && (
         <a class="into" href={beside(child)}>
