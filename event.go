@@ -1,6 +1,9 @@
 package lathe
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Event is a fact that happened. Subscribers get events in the order in which they happened. Apart
 // from [PartDelta], they never get one that a restart would forget.
@@ -205,6 +208,9 @@ func (WorktreeFailed) isEvent()    {}
 func (EventsMissed) isEvent()      {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
+
+// OfTerminal reports whether the event tells of a terminal that a client opened.
+func (ev ClientEvent) OfTerminal() bool { return strings.HasPrefix(ev.Type, "pty.") }
 
 // SessionOf returns the session an event is about, or "" for events of a
 // directory or the process.

@@ -37,7 +37,7 @@ func terminalAt(t *testing.T, p *peer, id string) (conn *websocket.Conn, sees fu
 }
 
 // A terminal in a directory that a worker has runs there, and any server carries it: it is
-// listed, resized, typed into and closed, and a worker that goes says so.
+// listed, told of, resized, typed into and closed, and a worker that goes says so.
 func TestTerminalsOnWorkers(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
@@ -52,13 +52,16 @@ func TestTerminalsOnWorkers(t *testing.T) {
 		}
 		return out.ID
 	}
+	events := other.listen()
 	id := made()
+	hears(t, events, `"pty.created"`, id)
 	for _, p := range []*peer{front, other} {
 		if list := string(p.call("GET", "/pty", "")); strings.Count(list, id) != 1 {
 			t.Errorf("the terminals are %s", list)
 		}
 	}
 	other.call("PUT", "/pty/"+id, `{"size":{"rows":33,"cols":101}}`)
+	hears(t, events, `"pty.updated"`, id)
 	conn, sees := terminalAt(t, other, id)
 	types := func(text string) {
 		t.Helper()
@@ -83,6 +86,7 @@ func TestTerminalsOnWorkers(t *testing.T) {
 	if code := websocket.CloseStatus(err); code != websocket.StatusNormalClosure {
 		t.Errorf("closed with %v (%v)", code, err)
 	}
+	hears(t, events, `"pty.exited"`, id)
 	if status, out := front.try("GET", "/pty/"+id, ""); status != http.StatusNotFound {
 		t.Errorf("an ended one: %d %s", status, out)
 	}
@@ -93,6 +97,7 @@ func TestTerminalsOnWorkers(t *testing.T) {
 	sees("one more")
 	worker.signal(os.Interrupt)
 	sees("[lathe: the worker stops, and its terminals with it]")
+	hears(t, events, `"pty.exited"`, id)
 	for err = nil; err == nil; {
 		_, _, err = conn.Read(t.Context())
 	}

@@ -39,9 +39,13 @@ func newOutbox(j store.Journal) *outbox { return &outbox{journal: j, due: make(c
 // shared reports whether others have to be told an event. Parts are left out: what is told
 // of them without a commit is text and progress, which others read from the store.
 func shared(ev lathe.Event) bool {
-	switch ev.(type) {
+	switch ev := ev.(type) {
 	case lathe.PartDelta, lathe.PartUpdated:
 		return false
+	case lathe.Notice, lathe.WorktreeReady, lathe.WorktreeFailed, lathe.MCPToolsChanged, lathe.MCPBrowserFailed:
+		return true
+	case lathe.ClientEvent:
+		return ev.OfTerminal() // it is where its directory is, its clients may be anywhere
 	}
 	return lathe.SessionOf(ev) != ""
 }

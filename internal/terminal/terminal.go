@@ -58,7 +58,7 @@ const (
 // Options configure a [Manager].
 type Options struct {
 	IDs *lathe.IDs
-	// Publish reports changes. It must not call the Manager.
+	// Publish reports changes. It may take a while.
 	Publish func(Kind, Info)
 }
 
@@ -103,6 +103,17 @@ type Terminal struct {
 
 // Create opens a terminal.
 func (m *Manager) Create(c Create) (*Terminal, error) {
+	t, err := m.open(c)
+	if err != nil {
+		return nil, err
+	}
+	m.opts.Publish(Created, t.Info())
+	go t.run()
+	return t, nil
+}
+
+// open starts a terminal's program. The caller has it [Terminal.run], for which Close waits.
+func (m *Manager) open(c Create) (*Terminal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -129,13 +140,13 @@ func (m *Manager) Create(c Create) (*Terminal, error) {
 		},
 	}
 	m.all = append(m.all, t)
-	m.opts.Publish(Created, t.info)
-	m.wg.Go(t.run)
+	m.wg.Add(1)
 	return t, nil
 }
 
 // run reads until the program ends, then forgets the terminal.
 func (t *Terminal) run() {
+	defer t.m.wg.Done()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.file.Read(buf)

@@ -126,7 +126,7 @@ func (a *App) joinOthers(ctx context.Context, clones []*clone.Clone) {
 	a.wg.Go(func() { a.writer.Relay(ctx) })
 	a.wg.Go(func() { session.NewWatch(a.Service).Run(ctx) })
 	a.terminals = terminal.NewManager(terminal.Options{IDs: lathe.NewIDs(a.Env.Now, nil), Publish: func(k terminal.Kind, t terminal.Info) {
-		a.Bus.Publish(t.Directory, server.TerminalEvent(k, t))
+		a.writer.Tell(t.Directory, server.TerminalEvent(k, t))
 	}})
 	var own pluginDoor // made when another server asks for something for the first time
 	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) },

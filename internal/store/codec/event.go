@@ -32,6 +32,8 @@ type eventDoc struct {
 	Text     string             `json:"text,omitempty"`
 	More     string             `json:"more,omitempty"`
 	Project  *projectRowDoc     `json:"project,omitempty"`
+	// Properties are those of a [lathe.ClientEvent].
+	Properties json.RawMessage `json:"properties,omitempty"`
 }
 
 type sessionRowDoc struct {
@@ -81,8 +83,8 @@ const (
 	statusRetry = "retry"
 )
 
-// Event returns the kind and the document of an event that concerns sessions or
-// projects. Kind is "" for others: those of one machine, and streamed text.
+// Event returns the kind and the document of an event that clients of every server hear.
+// Kind is "" for others: those of one machine, and streamed text.
 func (e *Encoder) Event(ev lathe.Event) (kind string, data []byte, err error) {
 	var d eventDoc
 	switch ev := ev.(type) {
@@ -136,12 +138,40 @@ func (e *Encoder) Event(ev lathe.Event) (kind string, data []byte, err error) {
 	case lathe.ProjectUpdated:
 		kind, err = "project.updated", projectRow(&d, ev.Project)
 	default:
-		return "", nil, nil
+		if kind = d.beside(ev); kind == "" {
+			return "", nil, nil
+		}
 	}
 	if err == nil {
 		data, err = Marshal(d)
 	}
 	return kind, data, err
+}
+
+// beside is [Encoder.Event] for what happens beside the sessions of a directory.
+func (d *eventDoc) beside(ev lathe.Event) (kind string) {
+	switch ev := ev.(type) {
+	case lathe.JobChanged:
+		kind, d.ID, d.Text = "job.changed", ev.SessionID, ev.JobID
+		if ev.Running {
+			d.Count = 1
+		}
+	case lathe.Notice:
+		kind, d.Text, d.More = "notice", ev.Title, ev.Text
+	case lathe.WorktreeReady:
+		kind, d.Text, d.More = "worktree.ready", ev.Name, ev.Branch
+	case lathe.WorktreeFailed:
+		kind, d.Text = "worktree.failed", ev.Message
+	case lathe.MCPToolsChanged:
+		kind, d.Text = "mcp.tools", ev.Server
+	case lathe.MCPBrowserFailed:
+		kind, d.Text, d.More = "mcp.browser", ev.Server, ev.URL
+	case lathe.ClientEvent:
+		if ev.OfTerminal() && json.Valid(ev.Properties) {
+			kind, d.Properties = ev.Type, ev.Properties
+		}
+	}
+	return kind
 }
 
 func (e *Encoder) sessionRow(d *eventDoc, s lathe.Session) error {
@@ -290,6 +320,21 @@ func (d *eventDoc) small(kind string) lathe.Event {
 		return lathe.TodoUpdated{SessionID: d.ID, Todos: todos}
 	case "command.executed":
 		return lathe.CommandExecuted{Name: d.Text, SessionID: d.ID, Arguments: d.More, MessageID: d.Of}
+	case "job.changed":
+		return lathe.JobChanged{SessionID: d.ID, JobID: d.Text, Running: d.Count > 0}
+	case "notice":
+		return lathe.Notice{Title: d.Text, Text: d.More}
+	case "worktree.ready":
+		return lathe.WorktreeReady{Name: d.Text, Branch: d.More}
+	case "worktree.failed":
+		return lathe.WorktreeFailed{Message: d.Text}
+	case "mcp.tools":
+		return lathe.MCPToolsChanged{Server: d.Text}
+	case "mcp.browser":
+		return lathe.MCPBrowserFailed{Server: d.Text, URL: d.More}
+	}
+	if ev := (lathe.ClientEvent{Type: kind, Properties: d.Properties}); ev.OfTerminal() && len(d.Properties) > 0 {
+		return ev
 	}
 	return nil
 }

@@ -35,6 +35,10 @@ func TestEvents(t *testing.T) {
 		lathe.QuestionRejected{SessionID: "ses_1", AskID: "que_1"},
 		lathe.TodoUpdated{SessionID: "ses_1", Todos: []lathe.Todo{{ID: "1", Content: "c", Status: "pending"}}},
 		lathe.CommandExecuted{Name: "n", SessionID: "ses_1", Arguments: "a", MessageID: "msg_1"},
+		lathe.JobChanged{SessionID: "ses_1", JobID: "job_1", Running: true}, lathe.JobChanged{SessionID: "ses_1", JobID: "job_1"},
+		lathe.Notice{Title: "t", Text: "x"}, lathe.WorktreeReady{Name: "n", Branch: "b"}, lathe.WorktreeFailed{Message: "m"},
+		lathe.MCPToolsChanged{Server: "s"}, lathe.MCPBrowserFailed{Server: "s", URL: "u"},
+		lathe.ClientEvent{Type: "pty.created", Properties: []byte(`{"info":{"id":"pty_1"}}`)},
 		lathe.ProjectUpdated{Project: lathe.Project{ID: "p", Worktree: "/w", VCS: "git", Created: when, Updated: when, Name: "n"}},
 	} {
 		var e Encoder
@@ -50,7 +54,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}
-	for _, ev := range []lathe.Event{lathe.PartDelta{}, lathe.FileEdited{}, lathe.ClientEvent{}, lathe.InstanceDisposed{}} {
+	for _, ev := range []lathe.Event{lathe.PartDelta{}, lathe.FileEdited{}, lathe.ClientEvent{Type: "tui.toast.show", Properties: []byte("{}")}, lathe.InstanceDisposed{}} {
 		if kind, _, err := new(Encoder).Event(ev); kind != "" || err != nil {
 			t.Errorf("%T is told to other machines as %q, %v", ev, kind, err)
 		}
