@@ -42,12 +42,19 @@ func (f ReviewedFile) Key() string {
 	return f.File + fmt.Sprintf(" %x", h.Sum64())
 }
 
-// Counts returns how many lines were added and removed in all files.
-func (r Reviewed) Counts() (added, removed int) {
-	for _, f := range r.Files {
-		added, removed = added+f.Additions, removed+f.Deletions
+// Counts returns how many lines were added and removed in all files; those of a file that only
+// got another name count for nothing.
+func (r Reviewed) Counts() (added, removed int) { return lathe.CountLines(r.diffs()) }
+
+// Renames gives for the old and the new name of each file that only got another one the other.
+func (r Reviewed) Renames() map[string]string { return lathe.Renames(r.diffs()) }
+
+func (r Reviewed) diffs() []lathe.FileDiff {
+	out := make([]lathe.FileDiff, len(r.Files))
+	for i, f := range r.Files {
+		out[i] = lathe.FileDiff{File: f.File, Before: f.Before, After: f.After, Additions: f.Additions, Deletions: f.Deletions, Status: f.Status}
 	}
-	return added, removed
+	return out
 }
 
 // TakeBack says which changes of a prompt are taken back: all, those of a file, or one hunk of

@@ -30,7 +30,14 @@ func Markdown(w io.Writer, s Session) error {
 	if len(s.Diffs) > 0 {
 		b.WriteString("\n## Changed files\n")
 	}
+	renames := lathe.Renames(s.Diffs)
 	for _, d := range s.Diffs {
+		if other := renames[d.File]; other != "" {
+			if d.Status == "added" {
+				fmt.Fprintf(&b, "\n%s renamed to %s\n", code(other), code(d.File))
+			}
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s (+%d −%d)\n", code(d.File), d.Additions, d.Deletions)
 		if d.Patch != "" {
 			b.WriteString("\n" + fence("diff", d.Patch))

@@ -44,6 +44,9 @@ func TestSidebar(t *testing.T) {
 	d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: "new.go", Additions: 7}}}, lathe.SessionDiff{SessionID: "ses_2", Diff: []lathe.FileDiff{{File: "other.go"}}})
 	d.shows("new.go", "+7 −0")
 	d.hides("app.go", "other.go")
+	d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: "then.go", Before: "x\n", Deletions: 1, Status: "deleted"}, {File: "now.go", After: "x\n", Additions: 1, Status: "added"}}})
+	d.shows("now.go", "renamed")
+	d.hides("then.go", "+1")
 	s := d.app.session
 	s.Revert = &lathe.Revert{MessageID: "msg_1"}
 	d.event(lathe.SessionUpdated{Session: s})

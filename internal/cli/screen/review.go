@@ -78,7 +78,15 @@ func printReview(env *console.Env, list []api.Reviewed) error {
 		}
 		added, removed := r.Counts()
 		fmt.Fprintf(&b, "%s  +%d -%d\n", st.Bold(title), added, removed)
+		renames := r.Renames()
 		for _, f := range r.Files {
+			if other := renames[f.File]; other != "" {
+				// The row of its new name stands for both.
+				if f.Status == "added" {
+					fmt.Fprintf(&b, "  %-8s  %s -> %s\n", "renamed", console.Clean(other), console.Clean(f.File))
+				}
+				continue
+			}
 			fmt.Fprintf(&b, "  %-8s  +%d -%d  %s\n", f.Status, f.Additions, f.Deletions, console.Clean(f.File))
 		}
 	}

@@ -93,8 +93,9 @@ func (p *page) facts() []string {
 		out = append(out, "worked "+duration(took))
 	}
 	out = append(out, max(cost, info.Cost).String())
-	if added, removed := changed(p.session.Diffs); len(p.session.Diffs) > 0 {
-		out = append(out, fmt.Sprintf("%s, +%d −%d", plural(len(p.session.Diffs), "changed file"), added, removed))
+	if added, removed := lathe.CountLines(p.session.Diffs); len(p.session.Diffs) > 0 {
+		files := len(p.session.Diffs) - len(lathe.Renames(p.session.Diffs))/2
+		out = append(out, fmt.Sprintf("%s, +%d −%d", plural(files, "changed file"), added, removed))
 	}
 	return out
 }
@@ -117,7 +118,14 @@ func (p *page) changes() {
 		return
 	}
 	p.put("<section><h2>Changed files</h2>\n")
+	renames := lathe.Renames(p.session.Diffs)
 	for _, d := range p.session.Diffs {
+		if other := renames[d.File]; other != "" {
+			if d.Status == "added" {
+				p.put("<p><code>", line(other), "</code> renamed to <code>", line(d.File), "</code></p>\n")
+			}
+			continue
+		}
 		p.put("<details><summary><code>", line(d.File), "</code> ", fmt.Sprintf("+%d −%d", d.Additions, d.Deletions), "</summary>")
 		if d.Patch == "" {
 			p.put("<p class=body>The contents are not shown.</p>")
@@ -138,11 +146,4 @@ func (p *page) foot() {
 		p.put(" · lathe ", line(v))
 	}
 	p.put("</p></footer></body></html>\n")
-}
-
-func changed(diffs []lathe.FileDiff) (added, removed int) {
-	for _, d := range diffs {
-		added, removed = added+d.Additions, removed+d.Deletions
-	}
-	return added, removed
 }

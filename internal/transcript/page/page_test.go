@@ -227,6 +227,21 @@ func TestWaitingIsNotWork(t *testing.T) {
 	}
 }
 
+// TestARenameIsNoChangeOfLines holds that a file that only got another name is one file and
+// counts no lines.
+func TestARenameIsNoChangeOfLines(t *testing.T) {
+	got := written(t, Session{Messages: session("").Messages, Diffs: []lathe.FileDiff{
+		{File: "a.go", Before: "x\n", Patch: "-x", Deletions: 1, Status: "deleted"}, {File: "b.go", After: "x\n", Patch: "+x", Additions: 1, Status: "added"},
+		{File: "c.go", Before: "y\n", After: "y\nz\n", Patch: "+z", Additions: 1, Status: "modified"},
+	}})
+	check(t, got)
+	for _, want := range []string{"2 changed files, +1 −0", "<code>a.go</code> renamed to <code>b.go</code>", "<code>c.go</code> +1 −0"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+}
+
 // TestSize holds that a page is less than twice as long as what it shows: an ordinary
 // session of code, changes and what commands printed.
 func TestSize(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
@@ -92,7 +91,7 @@ func (e *entry) changed() string {
 	if !ok || u.Summary == nil || len(u.Summary.Diffs) == 0 {
 		return ""
 	}
-	added, removed := change.CountsOf(u.Summary.Diffs)
+	added, removed := lathe.CountLines(u.Summary.Diffs)
 	if added+removed == 0 { // a file only got another name, or other permission bits
 		return ""
 	}

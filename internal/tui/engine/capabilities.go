@@ -227,10 +227,26 @@ type Differ interface {
 	Changes(ctx context.Context, id lathe.SessionID) ([]FileChange, error)
 }
 
-// FileChange counts what a session changed in a file.
+// FileChange counts what a session changed in a file. Was is the former name of one that only
+// got another, and which counts nothing.
 type FileChange struct {
-	File           string
+	File, Was      string
 	Added, Removed int
+}
+
+// FileChanges returns what changed in each file; a file that only got another name is one.
+func FileChanges(diffs []lathe.FileDiff) []FileChange {
+	renames := lathe.Renames(diffs)
+	out := make([]FileChange, 0, len(diffs))
+	for _, d := range diffs {
+		switch was := renames[d.File]; {
+		case was == "":
+			out = append(out, FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
+		case d.Status == "added":
+			out = append(out, FileChange{File: d.File, Was: was})
+		}
+	}
+	return out
 }
 
 // Searcher finds what was said in the sessions of this directory.

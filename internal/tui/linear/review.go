@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,6 +47,12 @@ func (t *talk) review() {
 // changed says in a line what became of a file, and by which prompt.
 func (t *talk) changed(p api.Reviewed, f api.ReviewedFile) string {
 	words := []string{f.File, t.in(f.Status), t.in(plural(f.Additions, "line")) + " " + t.in("added"), t.in(plural(f.Deletions, "line")) + " " + t.in("removed")}
+	switch other := p.Renames()[f.File]; {
+	case other != "" && f.Status == "added":
+		words = []string{f.File, t.in(fmt.Sprintf("renamed from %s", other))}
+	case other != "":
+		words = []string{f.File, t.in(fmt.Sprintf("renamed to %s", other))}
+	}
 	by := printable.Line(p.Text)
 	if r := []rune(by); len(r) > 60 {
 		by = string(r[:60])

@@ -11,7 +11,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -186,7 +185,7 @@ func (o *overview) stage(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 	var names []string
 	switch {
 	case f != nil:
-		names = both(p.Files, *f)
+		names = both(p, f)
 	case len(p.Files) == 0:
 		return dialog.Tell{Kind: dialog.Info, Text: "this prompt changed no files"}
 	default:
@@ -238,7 +237,7 @@ func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 func (o *overview) summary(l look.Look) string {
 	files, looked, added, removed := 0, 0, 0, 0
 	for _, p := range o.list {
-		a, r := change.Counts(p.Files)
+		a, r := p.Counts()
 		added, removed = added+a, removed+r
 		for _, f := range p.Files {
 			files++
@@ -274,8 +273,12 @@ func (o *overview) row(l look.Look, r row) styled.Line {
 		mark = styled.Span{Text: "  " + l.Glyph("☑ ", "[x] "), Style: l.FG(theme.Success)}
 	}
 	left := styled.Line{mark, {Text: l.Ending(styled.OneLine(f.File), l.Width-30), Style: l.FG(theme.Text)}}
-	switch other, way := change.Renamed(p.Files, f); {
-	case way != "":
+	switch other := p.Renames()[f.File]; {
+	case other != "":
+		way := "renamed to %s"
+		if f.Status == "added" {
+			way = "renamed from %s"
+		}
 		left = append(left, styled.Span{Text: "  " + l.T(fmt.Sprintf(way, l.Ending(styled.OneLine(other), l.Width/3))), Style: l.FG(theme.Muted)})
 		return left.Cut(max(1, l.Width-4), l.Method)
 	case f.Status != "modified":
@@ -297,7 +300,7 @@ func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Li
 	}
 	left := styled.Line{{Text: l.Glyph("▌ ", "| "), Style: l.FG(theme.Primary)}, {Text: text, Style: style}}
 	right := styled.Plain(l.T("no changes"), l.FG(theme.Muted))
-	if added, removed := change.Counts(p.Files); len(p.Files) > 0 {
+	if added, removed := p.Counts(); len(p.Files) > 0 {
 		right = l.Counts(added, removed)
 	}
 	return apart(l, left, append(right, styled.Span{Text: "  " + time.UnixMilli(p.Created).Format("15:04"), Style: l.FG(theme.Muted)}))
@@ -312,8 +315,8 @@ func apart(l look.Look, left, right styled.Line) styled.Line {
 }
 
 // both are the names of a file, with the other one of a file that was renamed.
-func both(files []api.ReviewedFile, f api.ReviewedFile) []string {
-	if other, _ := change.Renamed(files, f); other != "" {
+func both(p *api.Reviewed, f *api.ReviewedFile) []string {
+	if other := p.Renames()[f.File]; other != "" {
 		return []string{f.File, other}
 	}
 	return []string{f.File}

@@ -109,10 +109,7 @@ func (b *Bar) Changed(ev lathe.SessionDiff) {
 	if ev.SessionID != b.host.Session().ID {
 		return
 	}
-	b.of, b.changes = ev.SessionID, nil
-	for _, d := range ev.Diff {
-		b.changes = append(b.changes, engine.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
-	}
+	b.of, b.changes = ev.SessionID, engine.FileChanges(ev.Diff)
 }
 
 // section is a part of the sidebar.
@@ -249,6 +246,9 @@ func (b *Bar) sideFiles(l look.Look, most int) section {
 	s := section{head: sideHead(l, what, ""), more: len(b.changes) - len(shown)}
 	for _, c := range shown {
 		counts := l.Counts(c.Added, c.Removed)
+		if c.Was != "" {
+			counts = styled.Plain(l.T("renamed"), l.FG(theme.Muted))
+		}
 		room := l.Width - counts.Width(l.Method) - 1
 		name := l.Ending(styled.OneLine(c.File), room)
 		s.rows = append(s.rows, styled.Join(styled.Plain(name, l.FG(theme.Text)).Pad(room+1, l.Method, ""), counts))
