@@ -88,7 +88,7 @@ func Carried() []Table {
 			{"title", text}, {"created", number}, {"updated", number}, {"archived", number}, {"messages", number}, doc, blobs}},
 		{Name: "message", Key: []string{"n"}, Numbers: true, Columns: []Column{n, {"id", text}, {"session", number}, {"seq", number}, {"role", text},
 			{"created", number}, {"open", flag}, {"summary", flag}, {"parts", number}, doc, blobs}},
-		{Name: "part", Key: []string{"n"}, Numbers: true, Columns: []Column{n, {"id", text}, {"message", number}, {"seq", number}, {"kind", text},
+		{Name: "part", Key: []string{"message", "seq"}, Numbers: true, Columns: []Column{n, {"id", text}, {"message", number}, {"seq", number}, {"kind", text},
 			{"open", flag}, {"rev", number}, {"size", number}, doc, blobs}},
 		{Name: "boundary", Key: []string{"message"}, Columns: []Column{{"message", number}, {"session", number}, {"seq", number}}},
 		{Name: "todo", Key: []string{"session"}, Columns: []Column{{"session", number}, doc}},

@@ -165,8 +165,8 @@ func (u upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 		if _, err := tx.exec(forgetEvents); err != nil {
 			return err
 		}
-		return tx.swept(&out, `DELETE FROM piece t WHERE NOT EXISTS (SELECT 1 FROM part p WHERE p.n = t.part AND p.rev = t.rev AND p.open)
-			RETURNING octet_length(t.data)`)
+		return tx.swept(&out, `DELETE FROM piece t WHERE NOT EXISTS (SELECT 1 FROM part p
+			WHERE p.message = ANY (ARRAY(SELECT message FROM unclosed)) AND p.n = t.part AND p.rev = t.rev AND p.open) RETURNING octet_length(t.data)`)
 	})
 	return out, err
 }

@@ -276,7 +276,7 @@ func completed(t store.Table, r store.Row) int64 {
 
 // Clear implements [store.Target].
 func (c *Filling) Clear(ctx context.Context) error {
-	names := []string{"unclosed"} // follows the messages, but not when all of them go at once
+	names := []string{"unclosed", "piece", "search"} // follow messages and parts, but not when all of them go at once
 	for _, t := range store.Carried() {
 		names = append(names, t.Name)
 	}

@@ -27,7 +27,7 @@ func TestGrowth(t *testing.T) {
 	for _, c := range []struct {
 		printed, steps int
 		most           float64
-	}{{0, 800, 1.45}, {1000, 400, 1.3}} {
+	}{{0, 1600, 1.3}, {1000, 400, 1.2}} {
 		t.Run(fmt.Sprint(c.printed), func(t *testing.T) { grows(t, c.printed, c.steps, c.most) })
 	}
 }

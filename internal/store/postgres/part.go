@@ -37,7 +37,7 @@ const replacePart = `WITH
 	streamed AS (DELETE FROM piece t USING old WHERE t.part = old.n AND old.open),
 	stale AS (DELETE FROM search t USING old WHERE t.part = old.n AND NOT old.open),
 	todo AS (INSERT INTO search_todo (message) SELECT message FROM old WHERE NOT open ON CONFLICT DO NOTHING)
-	UPDATE part p SET kind = $4, open = $5, rev = p.rev + 1, size = $6, data = $7, blobs = $8 FROM old WHERE p.n = old.n RETURNING p.seq`
+	UPDATE part p SET kind = $4, open = $5, rev = p.rev + 1, size = $6, data = $7, blobs = $8 FROM old WHERE p.id = $1 RETURNING p.seq`
 
 // putPart takes a part without a number for a new one, and one with a number for one that
 // is stored; if that is wrong, it looks.

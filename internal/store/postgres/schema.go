@@ -20,7 +20,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 12
+const schema = 13
 
 // oldest is the schema of the oldest programs that work on tables of this one. They do, as
 // long as migrations only add what those programs need not know of; one that takes something

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -222,8 +223,9 @@ func (tx indexing) message(n int64) (size int, err error) {
 			continue
 		}
 		size += len(text)
-		if _, err := tx.exec(`INSERT INTO search (part, words) VALUES ($1, $2::text::tsvector)
-			ON CONFLICT (part) DO UPDATE SET words = excluded.words`, parts[i].n, vector(text)); err != nil {
+		// One that was removed in the meantime is not there any more, or is waited for.
+		if _, err := tx.exec(`INSERT INTO search (part, message, words) SELECT n, message, $2::text::tsvector FROM part WHERE id = $1 FOR KEY SHARE
+			ON CONFLICT (part) DO UPDATE SET message = excluded.message, words = excluded.words`, parts[i].id, vector(text)); err != nil {
 			return 0, err
 		}
 	}
@@ -309,8 +311,8 @@ func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter
 
 // found is a part that a search found, before its text is read.
 type found struct {
-	hit  store.Hit
-	part int64
+	hit           store.Hit
+	part, message int64
 }
 
 func (v *view) search(expr, query string, f store.SearchFilter) ([]store.Hit, error) {
@@ -320,7 +322,11 @@ func (v *view) search(expr, query string, f store.SearchFilter) ([]store.Hit, er
 	}
 	var hits []store.Hit
 	for _, h := range all {
-		if err := v.complete(&h, query); err != nil {
+		err := v.complete(&h, query)
+		if errors.Is(err, pgx.ErrNoRows) { // a program of the version before indexed it while it was removed
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		hits = append(hits, h.hit)
@@ -334,16 +340,17 @@ func (v *view) matches(expr string, f store.SearchFilter) (all []found, err erro
 	if err != nil {
 		return nil, err
 	}
-	order := `ts_rank(x.words, $1::text::tsquery) DESC, p.n DESC`
+	order := `ts_rank(x.words, $1::text::tsquery) DESC, x.part DESC`
 	if many > maxRanked {
-		order = `p.n DESC`
+		order = `x.part DESC`
 	}
 	err = v.rows(func(row pgx.Row) error {
 		var h found
-		err := row.Scan(&h.hit.Session.ID, &h.hit.Message, &h.hit.Role, &h.part)
+		err := row.Scan(&h.hit.Session.ID, &h.hit.Message, &h.hit.Role, &h.part, &h.message)
 		all = append(all, h)
 		return err
-	}, `SELECT s.id, m.id, m.role, p.n FROM search x JOIN part p ON p.n = x.part JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
+	}, `SELECT s.id, m.id, m.role, x.part, m.n FROM search x
+		JOIN message m ON m.n = coalesce(x.message, (SELECT p.message FROM part p WHERE p.n = x.part)) JOIN session s ON s.n = m.session
 		WHERE x.words @@ $1::text::tsquery AND ($2 = '' OR s.project = $2) AND ($3 = '' OR s.directory = $3) AND ($4 = '' OR s.id = $4)
 		ORDER BY `+order+` LIMIT $5`, expr, clean(f.ProjectID), clean(f.Directory), clean(string(f.Session)), f.Limit)
 	return all, err
@@ -352,7 +359,7 @@ func (v *view) matches(expr string, f store.SearchFilter) (all []found, err erro
 // complete reads the part and the session of a hit.
 func (v *view) complete(h *found, query string) error {
 	var r partRead
-	if err := v.row(`SELECT `+partColumns+` FROM part p WHERE p.n = $1`, h.part).Scan(r.dest()...); err != nil {
+	if err := v.row(`SELECT `+partColumns+` FROM part p WHERE p.message = $1 AND p.n = $2`, h.message, h.part).Scan(r.dest()...); err != nil {
 		return err
 	}
 	bodies, err := v.bodies([]document{r.document})

@@ -104,3 +104,40 @@ func TestIndexingBySession(t *testing.T) {
 		t.Errorf("%d hits, want %d", len(hits), added)
 	}
 }
+
+// A program of the version before says of what it indexes no message, and in a new database it may
+// index what is being removed. What is removed later leaves search and pieces, too.
+func TestSearchOfTheVersionBefore(t *testing.T) {
+	for name, begin := range map[string]func(testing.TB, string){"new": func(testing.TB, string) {}, "in use before": grownUp} {
+		t.Run(name, func(t *testing.T) {
+			url := pgtest.Schema(t)
+			begin(t, url)
+			_, s := open(t, postgres.Options{URL: url})
+			ctx, conn := t.Context(), connect(t, url)
+			must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
+			must(t, s.AddMessage(ctx, storetest.UserMessage("ses_1", "msg_1", storetest.Text("prt_1", "a needle"), storetest.Text("prt_2", "a needle, too"))))
+			_, err := s.Index(ctx)
+			must(t, err)
+			_, err = conn.Exec(ctx, `UPDATE search SET message = NULL WHERE part = (SELECT n FROM part WHERE id = 'prt_1')`)
+			must(t, err)
+			if name == "new" {
+				_, err = conn.Exec(ctx, `INSERT INTO search (part, message, words) SELECT 4711, message, words FROM search WHERE message IS NOT NULL`)
+				must(t, err)
+			}
+			hits, err := s.Search(ctx, "needle", store.SearchFilter{Limit: 10})
+			must(t, err)
+			if len(hits) != 2 {
+				t.Errorf("%d hits, want 2", len(hits))
+			}
+			_, err = conn.Exec(ctx, `INSERT INTO piece (part, rev, at, data) SELECT n, 1, 0, 'x' FROM part`)
+			must(t, err)
+			must(t, s.Batch(ctx, func(tx store.Tx) error { return tx.RemovePart("prt_1") }))
+			must(t, s.RemoveMessage(ctx, "ses_1", "msg_1"))
+			var left int
+			must(t, conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM search WHERE part <> 4711) + (SELECT count(*) FROM piece)`).Scan(&left))
+			if left != 0 {
+				t.Errorf("%d rows of removed parts are left", left)
+			}
+		})
+	}
+}

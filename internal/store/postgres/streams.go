@@ -163,7 +163,7 @@ func (s streams) show(ctx context.Context, part lathe.PartID, run *lathe.ToolRun
 	}
 	var stored int64
 	err = s.once(ctx, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, `WITH p AS (SELECT n, rev FROM part p WHERE n = $2 AND rev = $3 AND open AND `+notAnothers+` FOR SHARE)
+		tag, err := s.pool.Exec(ctx, `WITH p AS (SELECT n, rev FROM part p WHERE id = $7 AND n = $2 AND rev = $3 AND open AND `+notAnothers+` FOR SHARE)
 			INSERT INTO piece (part, rev, at, data) SELECT n, rev, $4, $5 FROM p ON CONFLICT DO NOTHING
 			RETURNING CASE WHEN $6::bool THEN pg_notify(`+channel+`, $1 || ' ' || $7)::text END`,
 			s.heart.self.ID, t.n, t.rev, t.size, line, s.journal.told.Load(), string(part))
