@@ -48,7 +48,7 @@ func render(t *testing.T, s Session, f func(*strings.Builder) error) string {
 func TestHTMLCannotBeBrokenOutOf(t *testing.T) {
 	s := sample()
 	page := render(t, s, func(b *strings.Builder) error { return HTML(b, s) })
-	for _, bad := range []string{"<script", "<img src=x", `" onload=`, "javascript:", "http://", "https://"} {
+	for _, bad := range []string{"<script", "<img src=x", "javascript:", "http://", "https://"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page contains %q", bad)
 		}
@@ -57,6 +57,9 @@ func TestHTMLCannotBeBrokenOutOf(t *testing.T) {
 	for _, tag := range regexp.MustCompile(`<[^!][^>]*`).FindAllString(page, -1) {
 		if !allowed.MatchString(tag) {
 			t.Errorf("the page has a tag %q", tag)
+		}
+		if strings.Contains(tag, "onload") { // between tags, a quote and what follows are a text
+			t.Errorf("a text of the session is in the tag %q", tag)
 		}
 	}
 }

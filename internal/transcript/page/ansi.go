@@ -27,7 +27,7 @@ func console(out string) string {
 		if class != open {
 			b.WriteString(ended(open))
 			if open, decorated = class, showsBlanks(r.Look); class != "" {
-				b.WriteString(`<span class="` + class + `">`)
+				b.WriteString("<span class=" + value(class) + ">")
 			}
 		}
 		b.WriteString(escaper.Replace(r.Text))

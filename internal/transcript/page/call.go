@@ -145,13 +145,18 @@ func (c call) notes() []string {
 	return out
 }
 
+// picture reports whether a picture was read, or another file that is shown as it is.
+func (c call) picture() bool {
+	return c.tool == "read" && strings.HasSuffix(c.output, " read successfully")
+}
+
 // linesRead returns how many lines of a file were read; 0 for a directory, a picture or nothing.
 func (c call) linesRead() int {
 	shown, _ := c.meta["display"].(map[string]any)
 	from, begins := lathe.MetaInt(shown["lineStart"])
 	till, ends := lathe.MetaInt(shown["lineEnd"])
 	switch {
-	case c.tool != "read" || c.failed || strings.HasSuffix(c.output, " read successfully"): // a picture
+	case c.tool != "read" || c.failed || c.picture():
 		return 0
 	case begins && ends:
 		return max(0, till-from+1)
@@ -200,6 +205,7 @@ func (p *page) body(c call) {
 		p.answers(c)
 	case c.tool == "webfetch" || c.tool == "skill":
 		p.put("<div class=body>", markdown(c.output), "</div>")
+	case c.picture(): // it is seen below
 	case c.tool == "read" || c.tool == "grep" || c.tool == "glob" || c.tool == "list":
 		p.pre(text(strings.Trim(c.output, "\n")))
 	default:

@@ -84,7 +84,7 @@ func (w *writer) link(e markup.Element, depth int) {
 }
 
 func (w *writer) anchor(url string, label func()) {
-	w.put(`<a href="`, escaper.Replace(url), `" rel="noopener noreferrer nofollow">`)
+	w.put("<a href=", attribute(url), ">")
 	label()
 	w.put("</a>")
 }

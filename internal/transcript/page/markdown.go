@@ -177,7 +177,7 @@ func (w *writer) code(lang string, body []string) {
 			lang, body = "", drawn
 		}
 	}
-	w.put("<pre><code>")
+	w.put("<pre>")
 	if lang == "diff" || lang == "patch" {
 		for _, l := range body {
 			w.put(diffLine(l))
@@ -185,7 +185,7 @@ func (w *writer) code(lang string, body []string) {
 	} else {
 		w.put(code(lang, strings.Join(body, "\n")))
 	}
-	w.put("</code></pre>\n")
+	w.put("</pre>\n")
 }
 
 func diffLine(l string) string {

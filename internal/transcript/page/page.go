@@ -71,7 +71,7 @@ func (p *page) head() {
 	p.put(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-`, base64.StdEncoding.EncodeToString(sum[:]), `'; img-src data:; form-action 'none'; base-uri 'none'">
-<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex"><title>`, title, `</title>
+<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex,nofollow"><title>`, title, `</title>
 <style>`, style, "</style></head><body>\n<header><h1>", title, "</h1>\n")
 	p.put("<p class=meta>", strings.Join(p.facts(), " · "), "</p></header>\n")
 }

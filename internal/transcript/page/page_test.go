@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func written(t *testing.T, s Session) string {
 // elements are all that a page is made of, and the attributes that each may have.
 var elements = map[string]string{
 	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "style": "", "body": "", "header": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "",
-	"p": "class", "nav": "", "details": "class open", "summary": "class", "ol": "start", "ul": "", "li": "class", "a": "href rel", "main": "", "section": "id", "div": "class", "pre": "", "code": "",
+	"p": "class", "nav": "", "details": "class open", "summary": "class", "ol": "start", "ul": "", "li": "class", "a": "href", "main": "", "section": "id", "div": "class", "pre": "", "code": "",
 	"b": "", "i": "", "u": "", "s": "", "q": "", "em": "", "strong": "", "span": "class", "ins": "", "del": "", "mark": "", "blockquote": "", "hr": "", "br": "", "img": "alt src",
 	"table": "", "tr": "", "td": "class", "th": "class", "footer": "",
 }
@@ -194,7 +195,7 @@ func TestWhatAReaderSees(t *testing.T) {
 		"<tr><td>1<td class=r>",
 		"<details class=work><summary>1 step, 11 calls, 1 min 30 s</summary>", // folded away: they are many
 		"<b>bash</b> <code>$ go test</code> · exit 1 · 2.0 s</summary>",
-		`<span class="a1">FAIL</span>`,
+		"<span class=a1>FAIL</span>",
 		"<del>-<mark>old</mark> word\n</del><ins>+<mark>new</mark> word\n</ins>",
 		"<b>read</b> <code>title</code> · 1 line · 2.0 s</summary><pre>package a</pre>",
 		"<b>edit</b> <code>title</code> · +1 −1",
@@ -239,6 +240,62 @@ func TestARenameIsNoChangeOfLines(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
+	}
+}
+
+// shown returns what a reader of a page sees, with all that is folded away.
+func shown(page string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(page[strings.Index(page, "<body>"):]))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		if kind == html.TextToken {
+			b.WriteString(z.Token().Data)
+		}
+	}
+	return b.String()
+}
+
+// TestSizeOfASmallSession holds that the page of a short session of the usual kind, two prompts
+// with one file of a hundred lines, is less than twice as long as what it shows, though its
+// style sheet is of one length for all.
+func TestSizeOfASmallSession(t *testing.T) {
+	source := "package timer\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n\t\"time\"\n)\n\n// ErrLate means that it rang too late.\nvar ErrLate = errors.New(\"late\")\n\n" +
+		"// Wait waits until it is time.\nfunc (t *Timer) Wait(name string) error {\n\tfor i := 0; i < t.most; i++ {\n\t\tif got, ok := t.rings[name]; ok && got.After(t.from) {\n\t\t\treturn nil\n\t\t}\n\t\ttime.Sleep(10 * time.Millisecond) // no event tells of it\n\t}\n\treturn fmt.Errorf(\"wait for %q: %w\", name, ErrLate)\n}\n"
+	for _, name := range []string{"Start", "Stop", "Reset", "Pause", "Resume", "After", "Until"} {
+		source += fmt.Sprintf("\n// %s is said once; a second time it does nothing.\nfunc (t *Timer) %s(name string) error {\n\tt.mu.Lock()\n\tdefer t.mu.Unlock()\n\tif t.state[name] == %q {\n\t\treturn nil\n\t}\n\tt.state[name] = %q\n\treturn t.tell(name, time.Now())\n}\n", name, name, strings.ToLower(name), strings.ToLower(name))
+	}
+	var numbered strings.Builder
+	for i, l := range strings.Split(source, "\n") {
+		fmt.Fprintf(&numbered, "%d: %s\n", i+1, l)
+	}
+	part := func(tool, out string, meta, in map[string]any) lathe.Part {
+		raw, _ := json.Marshal(in)
+		return lathe.Part{Body: &lathe.ToolCall{Tool: tool, State: &lathe.ToolDone{Input: raw, Output: out, Metadata: meta, Time: lathe.Span{Start: noon, End: noon.Add(3 * time.Second)}}}}
+	}
+	turn := func(prompt, answer string, calls ...lathe.Part) []lathe.Message {
+		return []lathe.Message{
+			{Created: noon, Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: prompt}}}},
+			{Created: noon, Info: &lathe.Assistant{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "big"}, Completed: noon.Add(time.Minute)},
+				Parts: append(calls, lathe.Part{Body: &lathe.StepFinish{Tokens: lathe.Tokens{Input: 9000, Output: 700}}}, lathe.Part{Body: &lathe.Text{Text: answer}})},
+		}
+	}
+	patch := "--- a/timer/timer.go\n+++ b/timer/timer.go\n@@ -12,11 +12,8 @@\n // Wait waits until it is time.\n func (t *Timer) Wait(name string) error {\n-\tfor i := 0; i < t.most; i++ {\n-\t\tif got, ok := t.rings[name]; ok && got.After(t.from) {\n-\t\t\treturn nil\n-\t\t}\n-\t\ttime.Sleep(10 * time.Millisecond) // no event tells of it\n+\tselect {\n+\tcase <-t.ring(name):\n+\t\treturn nil\n+\tcase <-t.ended:\n \t}\n \treturn fmt.Errorf(\"wait for %q: %w\", name, ErrLate)\n }\n"
+	failing := "=== RUN   TestWait\n    timer_test.go:31: wait for \"egg\": late\n\x1b[31m--- FAIL: TestWait (0.31s)\x1b[0m\n" + strings.Repeat("=== RUN   TestRing\n\x1b[32m--- PASS: TestRing (0.00s)\x1b[0m\n", 8) + "FAIL\nexit status 1\n"
+	long := "The test fails because `Wait` asks **thirty times** and then gives up, which is too early on a slow machine:\n\n- it sleeps between two looks, so that it may miss a ring;\n- `most` is 30, which makes 300 ms.\n\nI would let `ring` hand out a channel and wait for that. See [the package](https://pkg.go.dev/time) for `time.After`.\n"
+	var messages []lathe.Message
+	messages = append(messages, turn("The test in ./timer fails on the build machine, though never here. Find out why and tell me what you would do.", long,
+		part("grep", "timer/timer.go:\n  14: func (t *Timer) Wait(name string) error {\ntimer/timer_test.go:\n  30: if err := timer.Wait(\"egg\"); err != nil {\n", map[string]any{"matches": 2.0}, map[string]any{"pattern": "Wait\\("}),
+		part("read", numbered.String(), nil, map[string]any{"filePath": "timer/timer.go"}),
+		part("bash", "", map[string]any{"output": failing, "exit": 1.0}, map[string]any{"command": "go test -count=20 ./timer"}))...)
+	messages = append(messages, turn("Do it.", "Done: `Wait` waits for the channel, and the test ran 200 times without a failure.",
+		part("edit", "", map[string]any{"diff": patch}, map[string]any{"filePath": "timer/timer.go"}),
+		part("write", "", nil, map[string]any{"filePath": "timer/ring.go", "content": source}),
+		part("bash", "", map[string]any{"output": strings.Repeat("ok  \tclock/timer\t0.012s\n", 6)}, map[string]any{"command": "go test -count=200 ./timer"}))...)
+	page := written(t, Session{Info: lathe.Session{ID: "ses_1", Title: "A test that fails elsewhere", Created: noon}, Messages: messages,
+		Diffs: []lathe.FileDiff{{File: "timer/timer.go", Patch: patch, Additions: 4, Deletions: 5, Status: "modified"}}})
+	check(t, page)
+	if size, text := len(page), len(shown(page)); size > 2*text {
+		t.Errorf("the page has %d bytes for %d bytes of text, of which %d are its style", size, text, len(style))
 	}
 }
 

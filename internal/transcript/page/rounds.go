@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/printable"
 	"lathe/internal/readable"
 )
 
@@ -273,7 +274,7 @@ func (p *page) bill(r round) {
 // file shows a picture, and names anything else.
 func (p *page) file(f lathe.File) {
 	if picture(f.URL) {
-		p.put(`<p><img alt="`, line(f.Filename), `" src="`, f.URL, "\"></p>\n")
+		p.put("<p><img alt=", attribute(printable.Line(f.Filename)), ` src="`, f.URL, "\"></p>\n")
 		return
 	}
 	p.put("<p class=meta>file ", line(f.Filename), "</p>\n")

@@ -9,12 +9,25 @@ import (
 	"lathe/internal/printable"
 )
 
-// escaper makes a text into HTML. A ">" cannot begin anything, but a page is easier to read
-// and to check when it stands in tags alone.
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
+// escaper makes a text into HTML, between tags. A ">" cannot begin anything, but a page is
+// easier to read and to check when it stands in tags alone. Quotes, of which code is full,
+// mean nothing there.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// text returns a text as HTML, for attributes too, without what steers terminals or
-// disguises what it says.
+// value writes the value of an attribute that needs quotes only where it has blanks.
+func value(classes string) string {
+	if strings.Contains(classes, " ") {
+		return `"` + classes + `"`
+	}
+	return classes
+}
+
+// attribute makes a text into the value of an attribute, with the quotes around it.
+func attribute(s string) string {
+	return `"` + strings.ReplaceAll(escaper.Replace(s), `"`, "&#34;") + `"`
+}
+
+// text returns a text as HTML, without what steers terminals or disguises what it says.
 func text(s string) string {
 	return escaper.Replace(printable.Text(s, printable.Options{Return: printable.BreakLine}))
 }
