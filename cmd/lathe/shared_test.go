@@ -126,9 +126,15 @@ func (p *peer) try(method, path, body string) (status int, out []byte) {
 // listen returns the events of a server as they come, each as its JSON.
 func (p *peer) listen() <-chan string {
 	p.w.t.Helper()
+	return p.listenTo("/event")
+}
+
+// listenTo is listen for the stream of a path.
+func (p *peer) listenTo(path string) <-chan string {
+	p.w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	p.w.t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, "GET", p.address("/event"), nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", p.address(path), nil)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}

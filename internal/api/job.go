@@ -48,3 +48,9 @@ type JobSize struct {
 type KeepCall struct {
 	CallID string `json:"callID"`
 }
+
+// Headers of a job's output.
+const (
+	JobOutputFrom = "Lathe-Output-From" // which byte comes first
+	JobOutputOver = "Lathe-Output-Over" // of a piece: whether nothing follows
+)

@@ -53,6 +53,7 @@ var edges = []edge{
 	{"shell", "sandbox", "what starts processes confines them"},
 	{"reading", "permission", "which files may be shown is a matter of rules"},
 	{"project", "instance", "a project is found by its directory's instance"},
+	{"forward", "job", "it finds which server has a job, and follows its terminal"},
 	{"share", "instance", "the share service and the models of a directory"},
 	{"undo", "instance", "the snapshot store of a directory"},
 	{"window", "instance", "what is frozen comes from a directory's texts"},

@@ -31,7 +31,7 @@ func (c jobs) JobOutput(ctx context.Context, id string, from int64, follow bool)
 	if err != nil {
 		return nil, 0, err
 	}
-	at, _ = strconv.ParseInt(resp.Header.Get("Lathe-Output-From"), 10, 64)
+	at, _ = strconv.ParseInt(resp.Header.Get(api.JobOutputFrom), 10, 64)
 	return resp.Body, at, nil
 }
 

@@ -154,6 +154,8 @@ func needsFiles(r *http.Request) bool {
 		return r.Method != http.MethodGet || !r.URL.Query().Has("directory")
 	case path[0] == "pty": // the rest is told by all, or is about one terminal
 		return r.Method == http.MethodPost && len(path) == 1 || r.URL.Path == "/pty/shells"
+	case own && path[0] == "job": // as terminals
+		return false
 	case path[0] == "auth" && people.From(r.Context()) != "": // a person's own keys are in the store, and never in a letter
 		return false
 	case path[0] == "api":

@@ -41,6 +41,8 @@ func TestWhatNeedsFiles(t *testing.T) {
 		{"GET", "/lathe/search", false, false, false},
 		{"GET", "/pty", false, false, false},
 		{"GET", "/pty/shells", true, false, false},
+		{"GET", "/lathe/job", false, false, false},
+		{"POST", "/lathe/job/job_1_abcdef/stop", false, false, false},
 		{"GET", "/event", false, false, false},
 		{"GET", "/global/health", false, false, false},
 		{"GET", "/permission", false, false, false},

@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/bus"
+	"lathe/internal/job"
 	"lathe/internal/line"
 	"lathe/internal/people"
 	"lathe/internal/store"
@@ -42,8 +44,9 @@ type Options struct {
 	// Fresh is called before a session or a worktree begins that another server asks for; nil:
 	// nothing is.
 	Fresh func(ctx context.Context, dir string)
-	// Terminals are those of this process.
+	// Terminals and Jobs are those of this process.
 	Terminals *terminal.Manager
+	Jobs      *job.Manager
 	// Bare means that this server has no files to work on, whatever is on its machine.
 	Bare bool
 }
@@ -55,13 +58,19 @@ type Forwarder struct {
 
 	mu   sync.Mutex
 	asks map[lathe.AskID]lathe.SessionID // open asks and questions
+	keys map[store.Owner][]byte          // of others
 
 	lines line.Host // that lead here
+	box   *line.Box // of this process
 }
 
 // New returns a forwarder that knows of asks from now on.
 func New(o Options) *Forwarder {
-	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}}
+	box, err := line.NewBox()
+	if err != nil { // there is no randomness
+		panic(err)
+	}
+	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}, keys: map[store.Owner][]byte{}, box: box}
 	f.lines.Attach = f.attach
 	f.sub = o.Bus.Subscribe(context.Background(), bus.Filter{Match: concernsAsks, Tap: f.take}, bus.Limits{})
 	return f
@@ -171,6 +180,11 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir s
 	if id := terminalOf(r); id != "" {
 		return f.terminal(w, r, id, may)
 	}
+	if id := jobOf(r); id != "" {
+		if done, err := f.job(w, r, id, may); done || err != nil {
+			return done, err
+		}
+	}
 	id := f.sessionOf(r)
 	if id == "" {
 		return (&away{f, w, r, may}).serve("")
@@ -200,16 +214,22 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir s
 
 // pass has another server do a request, and writes its answer.
 func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	in, err := f.read(w, r)
 	if err != nil {
 		return err
 	}
-	a, err := f.send(r.Context(), to, letter(r, body))
+	a, err := f.send(r.Context(), to, in)
 	if err != nil {
 		return err
 	}
 	a.write(w)
 	return nil
+}
+
+// read returns a request, with its body, as it is sent to another server.
+func (f *Forwarder) read(w http.ResponseWriter, r *http.Request) (in request, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	return letter(r, body), err
 }
 
 // send has another server do a request.
@@ -268,8 +288,11 @@ type request struct {
 	Person      string        `json:",omitempty"` // who asks
 	Narrow      bool          `json:",omitempty"` // see [people.Narrow]
 	Taken       *store.Taking `json:",omitempty"` // the queued work that it is
-	// Line is a letter about a terminal, in which case there is nothing else.
-	Line []byte `json:",omitempty"`
+	// Line is a letter about a terminal, Sealed another request, and Greets asks for the key of
+	// those: in each case there is nothing else.
+	Line   []byte       `json:",omitempty"`
+	Sealed *line.Sealed `json:",omitempty"`
+	Greets bool         `json:",omitempty"`
 }
 
 // answer is what the other server answers.
@@ -403,11 +426,21 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return a, err
 	}
-	if in.Line != nil {
+	switch {
+	case in.Line != nil:
 		a.Body, err = f.lines.Handle(ctx, in.Line)
 		a.Status = http.StatusOK
 		return a, err
+	case in.Sealed != nil:
+		return f.unseal(ctx, *in.Sealed)
+	case in.Greets:
+		return answer{Status: http.StatusOK, Body: f.box.Key()}, nil
 	}
+	return f.ask(ctx, in)
+}
+
+// ask does a request of another server on the engine of this process.
+func (f *Forwarder) ask(ctx context.Context, in request) (a answer, err error) {
 	if in.Taken != nil {
 		ctx = store.WithTaking(ctx, *in.Taken)
 	}
@@ -427,7 +460,7 @@ func (f *Forwarder) do(ctx context.Context, body []byte) (a answer, err error) {
 	}
 	defer res.Body.Close()
 	a = answer{Status: res.StatusCode, Header: http.Header{}}
-	for _, name := range []string{"Content-Type", "Retry-After", "X-Request-Id"} {
+	for _, name := range []string{"Content-Type", "Retry-After", "X-Request-Id", api.JobOutputFrom, api.JobOutputOver} {
 		if v := res.Header.Values(name); len(v) > 0 {
 			a.Header[name] = v
 		}

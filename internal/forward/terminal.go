@@ -19,8 +19,8 @@ import (
 // a worker. Whichever server a client asks about it later finds it by its identifier: it asks
 // the others.
 
-// terminalOf returns the terminal that a request is about, or "". Those of jobs belong to one
-// machine, and a connection is no letter: see [Forwarder.Terminal].
+// terminalOf returns the terminal that a request is about, or "". A connection is no letter: see
+// [Forwarder.Terminal].
 func terminalOf(r *http.Request) string {
 	path, own := segments(r)
 	if own || len(path) != 2 || path[0] != "pty" || lathe.CheckID(path[1], lathe.PrefixPTY) != nil {
@@ -31,10 +31,10 @@ func terminalOf(r *http.Request) string {
 
 // terminal has a request done by the server that has its terminal.
 func (f *Forwarder) terminal(w http.ResponseWriter, r *http.Request, id string, may func(dir string) error) (done bool, err error) {
-	if _, err := f.o.Terminals.Get(id); err == nil || r.Method == http.MethodOptions {
+	if _, ok := f.placeOf(id); ok || r.Method == http.MethodOptions {
 		return false, nil
 	}
-	at, err := f.findTerminal(r, id, may)
+	at, err := f.find(r, "/pty/"+url.PathEscape(id), may)
 	if errors.Is(err, line.ErrNotFound) {
 		return false, nil // the route says so
 	}
@@ -49,7 +49,7 @@ func (f *Forwarder) Terminal(r *http.Request, id string, may func(dir string) er
 	if lathe.CheckID(id, lathe.PrefixPTY) != nil {
 		return nil, line.ErrNotFound
 	}
-	at, err := f.findTerminal(r, id, may)
+	at, err := f.find(r, "/pty/"+url.PathEscape(id), may)
 	if err != nil {
 		return nil, err
 	}
@@ -63,47 +63,63 @@ func (f *Forwarder) Terminal(r *http.Request, id string, may func(dir string) er
 	}, id)
 }
 
-// findTerminal asks the other servers which of them has a terminal.
-func (f *Forwarder) findTerminal(r *http.Request, id string, may func(dir string) error) (at store.Owner, err error) {
+// find asks the other servers which of them has a terminal or a job: that one answers its path.
+// The caller has to be allowed to use its directory.
+func (f *Forwarder) find(r *http.Request, path string, may func(dir string) error) (at store.Owner, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), gatherTime)
 	defer cancel()
 	others, err := f.o.Store.Mail.Others(ctx)
 	if err != nil {
 		return at, err
 	}
-	look := request{Method: http.MethodGet, URI: "/pty/" + url.PathEscape(id), Person: people.From(r.Context())}
+	look := request{Method: http.MethodGet, URI: path, Person: people.From(r.Context())}
 	var mu sync.Mutex
 	var dir string
 	var wg sync.WaitGroup
 	for _, to := range others {
 		wg.Go(func() {
 			a, err := f.send(ctx, to, look)
-			if err != nil || a.Status != http.StatusOK {
+			found := a.Header.Get(directoryHeader)
+			if err != nil || a.Status != http.StatusOK || found == "" {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			at, dir = to, a.Header.Get(directoryHeader)
+			at, dir = to, found
 			cancel() // nobody else has it
 		})
 	}
 	wg.Wait()
 	if at.ID == "" {
-		return at, fmt.Errorf("%w: %q", line.ErrNotFound, id)
+		return at, fmt.Errorf("%w: %s", line.ErrNotFound, path)
 	}
 	return at, may(dir)
 }
 
-// directoryHeader names the directory of a terminal in an answer to another server.
+// directoryHeader names the directory of a terminal or a job in an answer to another server.
 const directoryHeader = "X-Lathe-Directory"
 
 // attach follows a terminal of this process.
 func (f *Forwarder) attach(id string) (line.Terminal, bool) {
-	t, err := f.o.Terminals.Get(id)
-	if err != nil {
-		return nil, false
+	if t, err := f.o.Terminals.Get(id); err == nil {
+		return attached{t.Attach(), t}, true
 	}
-	return attached{t.Attach(), t}, true
+	if j, err := f.o.Jobs.Terminal(id); err == nil {
+		return attached{j.Attach(), j}, true
+	}
+	return nil, false
+}
+
+// placeOf returns the directory of a terminal of this process.
+func (f *Forwarder) placeOf(id string) (dir string, ok bool) {
+	if t, err := f.o.Terminals.Get(id); err == nil {
+		return t.Info().Directory, true
+	}
+	j, err := f.o.Jobs.Terminal(id)
+	if err != nil {
+		return "", false
+	}
+	return j.Brief().Directory, true
 }
 
 // leaveTime bounds how long a server that stops waits for those that follow its terminals.
@@ -132,17 +148,22 @@ type follower interface {
 
 func (a attached) Write(data []byte) error { return a.t.Write(data) }
 
-// look answers which directory a terminal of this process belongs to, for another server.
+// look answers which directory a terminal or a job of this process belongs to, for another
+// server.
 func (f *Forwarder) look(in request, a *answer) {
 	r, err := http.NewRequest(in.Method, in.URI, http.NoBody)
 	if err != nil {
 		return
 	}
-	id := terminalOf(r)
-	if id == "" {
+	if id := jobOf(r); id != "" {
+		if j, err := f.o.Jobs.Get("", id); err == nil {
+			a.Header.Set(directoryHeader, j.Brief().Directory)
+		}
 		return
 	}
-	if t, err := f.o.Terminals.Get(id); err == nil {
-		a.Header.Set(directoryHeader, t.Info().Directory)
+	if id := terminalOf(r); id != "" {
+		if dir, ok := f.placeOf(id); ok {
+			a.Header.Set(directoryHeader, dir)
+		}
 	}
 }

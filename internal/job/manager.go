@@ -42,6 +42,9 @@ type Options struct {
 	Keepers Keepers
 	// Ledger remembers jobs for a later lathe; with the zero value nothing is remembered.
 	Ledger Ledger
+	// Mark ends the names of jobs, so that they differ from those of other processes that share
+	// a store; "" where nobody asks for a job of another process.
+	Mark string
 	// Changed is told of a job that began or ended. It must not call the Manager.
 	Changed func(Info)
 }
@@ -171,6 +174,9 @@ func (m *Manager) free() string {
 	for {
 		m.last++
 		id := lathe.PrefixJob + "_" + strconv.Itoa(m.last)
+		if m.opts.Mark != "" {
+			id += "_" + m.opts.Mark
+		}
 		if !slices.ContainsFunc(m.all, func(j *Job) bool { return j.info.ID == id }) {
 			return id
 		}

@@ -55,6 +55,16 @@ func (s *Server) elsewhere(w *answer, r *http.Request) bool {
 	return done
 }
 
+// about is the call with the directory named that it is about: for another server one that
+// names none is about a directory of its own.
+func (c *call) about(dir string) *call {
+	r := c.r.Clone(c.ctx())
+	q := r.URL.Query()
+	q.Set("directory", dir)
+	r.URL.RawQuery = q.Encode()
+	return &call{s: c.s, w: c.w, r: r}
+}
+
 // withOthers adds what the other servers answer to the same request to a list of this one.
 func (c *call) withOthers(own []any) any {
 	if c.s.opts.Elsewhere == nil {

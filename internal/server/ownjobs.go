@@ -1,6 +1,9 @@
 package server
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,6 +12,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/job"
+	"lathe/internal/order"
 )
 
 // jobs answers the routes for jobs.
@@ -30,14 +34,31 @@ func (s *Server) jobRoutes() []route {
 	}
 }
 
+// list answers the jobs of this server and of those that share its store, oldest first.
 func (c jobs) list() (any, error) {
-	out := []api.Job{}
-	if c.s.opts.Jobs == nil {
-		return out, nil
-	}
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
+	}
+	all := append(c.own(dir), c.elsewhere(dir)...)
+	seen, may := map[string]bool{}, map[string]bool{}
+	out := []api.Job{}
+	for _, j := range all {
+		if _, asked := may[j.Directory]; !asked {
+			may[j.Directory] = c.mayUse(j.Directory) == nil
+		}
+		if may[j.Directory] && !seen[j.ID] { // servers of one machine recall the same ones
+			seen[j.ID] = true
+			out = append(out, j)
+		}
+	}
+	order.Stable(out, func(a, b api.Job) int { return cmp.Compare(a.Started, b.Started) })
+	return out, nil
+}
+
+func (c jobs) own(dir string) (out []api.Job) {
+	if c.s.opts.Jobs == nil {
+		return nil
 	}
 	session := lathe.SessionID(c.query("session"))
 	c.s.opts.Jobs.Recall(session)
@@ -47,7 +68,20 @@ func (c jobs) list() (any, error) {
 			out = append(out, encodeJob(info))
 		}
 	}
-	return out, nil
+	return out
+}
+
+func (c jobs) elsewhere(dir string) (out []api.Job) {
+	if c.s.opts.Elsewhere == nil {
+		return nil
+	}
+	for _, body := range c.s.opts.Elsewhere.Gather(c.about(dir).r) {
+		var theirs []api.Job
+		if json.Unmarshal(body, &theirs) == nil {
+			out = append(out, theirs...)
+		}
+	}
+	return out
 }
 
 func encodeJob(i job.Info) api.Job {
@@ -66,7 +100,7 @@ func (c jobs) find() (*job.Job, error) {
 	id := c.r.PathValue("jobID")
 	if c.s.opts.Jobs != nil {
 		if j, err := c.s.opts.Jobs.Get("", id); err == nil {
-			return j, nil
+			return j, c.mayUse(j.Info().Directory)
 		}
 	}
 	return nil, notFound("there is no job %q", clip(id, 64))
@@ -92,9 +126,6 @@ func (c jobs) get() (any, error) {
 	return encodeJob(j.Info()), nil
 }
 
-// outputFrom is the header that says which byte of a job's output comes first.
-const outputFrom = "Lathe-Output-From"
-
 // output answers what a job has printed, from a position on, as it came. With follow
 // it goes on until the job ends or the client leaves.
 func (c jobs) output() (any, error) {
@@ -106,6 +137,9 @@ func (c jobs) output() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.query("piece") == "true" {
+		return c.piece(j.Output(), from)
+	}
 	buf := make([]byte, 32<<10)
 	n, at, over, err := j.Output().Read(buf, from)
 	if err != nil {
@@ -115,7 +149,7 @@ func (c jobs) output() (any, error) {
 	rc := http.NewResponseController(c.w)
 	_ = rc.SetReadDeadline(time.Time{})
 	c.w.Header().Set("Content-Type", "application/octet-stream")
-	c.w.Header().Set(outputFrom, strconv.FormatInt(at, 10))
+	c.w.Header().Set(api.JobOutputFrom, strconv.FormatInt(at, 10))
 	for {
 		if _, err := c.w.Write(buf[:n]); err != nil {
 			return done{}, nil
@@ -133,6 +167,36 @@ func (c jobs) output() (any, error) {
 		if n, at, over, err = j.Output().Read(buf, at); err != nil {
 			return done{}, nil
 		}
+	}
+}
+
+// pieceWait is how long a piece of output is waited for.
+const pieceWait = 20 * time.Second
+
+// piece answers one piece of output for another server, which asks for the next one when its
+// client has read this. With follow it waits a while for something to be there.
+func (c jobs) piece(out *job.Output, from int64) (any, error) {
+	ctx, cancel := context.WithTimeout(c.ctx(), pieceWait)
+	defer cancel()
+	buf := make([]byte, 256<<10)
+	for {
+		n, at, over, err := out.Read(buf, from)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 && !over && c.query("follow") == "true" && ctx.Err() == nil {
+			select {
+			case <-out.Next(at):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		h := c.w.Header()
+		h.Set("Content-Type", "application/octet-stream")
+		h.Set(api.JobOutputFrom, strconv.FormatInt(at, 10))
+		h.Set(api.JobOutputOver, strconv.FormatBool(over))
+		_, _ = c.w.Write(buf[:n]) // who asked has left
+		return done{}, nil
 	}
 }
 

@@ -34,7 +34,7 @@ func (c terminals) list() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.withOtherTerminals(wire.EncodePTYs(listedTerminals(append(c.s.ptys.List(dir), c.s.jobTerminals(dir)...)))), nil
+	return c.withOtherTerminals(wire.EncodePTYs(listedTerminals(append(c.s.ptys.List(dir), c.s.jobTerminals(dir)...))), dir), nil
 }
 
 func (c terminals) create() (any, error) {

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/coder/websocket"
 
@@ -75,26 +73,13 @@ func (p awayPTY) farewell(stopping bool) (websocket.StatusCode, string) {
 	return websocket.StatusNormalClosure, ""
 }
 
-// withOtherTerminals adds those of the other servers. Terminals of jobs are left out: their
-// identifiers are those of one machine.
-func (c *call) withOtherTerminals(own any) any {
+// withOtherTerminals adds those of the other servers in a directory.
+func (c *call) withOtherTerminals(own any, dir string) any {
 	list, ok := own.([]any)
-	if c.s.opts.Elsewhere == nil || !ok {
+	if !ok {
 		return own
 	}
-	for _, body := range c.s.opts.Elsewhere.Gather(c.r) {
-		var theirs []json.RawMessage
-		if json.Unmarshal(body, &theirs) != nil {
-			continue
-		}
-		for _, entry := range theirs {
-			var t struct{ ID string }
-			if json.Unmarshal(entry, &t) == nil && t.ID != "" && !strings.HasPrefix(t.ID, ptyJob) {
-				list = append(list, entry)
-			}
-		}
-	}
-	return list
+	return c.about(dir).withOthers(list)
 }
 
 // TerminalEvent is what clients are told about a terminal.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
 	"lathe/internal/job"
 	"lathe/internal/terminal"
@@ -28,18 +27,10 @@ func attachTo(p pty) ptyReader {
 	case *terminal.Terminal:
 		return p.Attach()
 	case jobPTY:
-		return &jobReader{out: p.job.Output(), at: max(0, p.job.Output().Total()-ptyHistory)}
+		return p.job.Attach()
 	}
 	panic(fmt.Sprintf("a terminal of type %T", p))
 }
-
-// ptyHistory is how much of a job's output is shown to a client that attaches.
-const ptyHistory = 256 << 10
-
-// ptyJob begins the identifiers of jobs' terminals; that of the job follows.
-const ptyJob = "pty_job"
-
-func jobPTYID(id string) string { return "pty_" + id }
 
 // jobPTY is a job that has a terminal, as clients of terminals see it.
 type jobPTY struct {
@@ -62,15 +53,11 @@ func (s *Server) jobTerminals(dir string) (out []terminal.Info) {
 
 // jobTerminal returns the terminal of a job that runs.
 func (s *Server) jobTerminal(id string) (jobPTY, bool) {
-	if s.opts.Jobs == nil || !strings.HasPrefix(id, ptyJob) {
+	if s.opts.Jobs == nil {
 		return jobPTY{}, false
 	}
-	j, err := s.opts.Jobs.Get("", strings.TrimPrefix(id, "pty_"))
-	if err != nil {
-		return jobPTY{}, false
-	}
-	i := j.Brief()
-	return jobPTY{s.opts.Jobs, j}, i.Terminal && i.Running()
+	j, err := s.opts.Jobs.Terminal(id)
+	return jobPTY{s.opts.Jobs, j}, err == nil
 }
 
 func (p jobPTY) Info() terminal.Info {
@@ -80,7 +67,7 @@ func (p jobPTY) Info() terminal.Info {
 		title = i.Command
 	}
 	return terminal.Info{
-		ID: jobPTYID(i.ID), Title: title, Command: i.Command, Args: []string{}, Dir: i.Dir, Directory: i.Directory, PID: i.PID,
+		ID: job.TerminalID(i.ID), Title: title, Command: i.Command, Args: []string{}, Dir: i.Dir, Directory: i.Directory, PID: i.PID,
 		Exited: !i.Running(), Code: i.Exit.Code,
 	}
 }
@@ -101,33 +88,3 @@ func (p jobPTY) Change(title string, rows, cols uint16) error {
 
 // Remove stops the job for the person; its model is told.
 func (p jobPTY) Remove() { p.jobs.Stop(p.job) }
-
-// jobReader reads the output of a job by its position, so that a slow client costs
-// nothing.
-type jobReader struct {
-	out *job.Output
-	at  int64
-}
-
-func (r *jobReader) Next(cancel <-chan struct{}) ([]byte, bool) {
-	buf := make([]byte, 32<<10)
-	for {
-		n, at, over, err := r.out.Read(buf, r.at)
-		if err != nil {
-			return nil, false
-		}
-		if r.at = at + int64(n); n > 0 {
-			return buf[:n], true
-		}
-		if over {
-			return nil, false
-		}
-		select {
-		case <-r.out.Next(r.at):
-		case <-cancel:
-			return nil, false
-		}
-	}
-}
-
-func (r *jobReader) Close() {}

@@ -58,7 +58,7 @@ func (c *call) mayChange(id lathe.SessionID) error {
 func (s *Server) sessionOfThing(r *http.Request, kind, id string) lathe.SessionID {
 	switch kind {
 	case "job":
-		return s.sessionOfJob(r, id)
+		return s.sessionOfJob(id)
 	case "permission":
 		return s.sessionOfAsk(r.Context(), lathe.AskID(id))
 	case "question":
@@ -68,14 +68,9 @@ func (s *Server) sessionOfThing(r *http.Request, kind, id string) lathe.SessionI
 	return ""
 }
 
-// sessionOfJob does not answer for a job of another server, which may have the same name:
-// that server checks it itself.
-func (s *Server) sessionOfJob(r *http.Request, id string) lathe.SessionID {
+// sessionOfJob says nothing of a job of another server, which checks it itself.
+func (s *Server) sessionOfJob(id string) lathe.SessionID {
 	if s.opts.Jobs == nil {
-		return ""
-	}
-	c := &call{s: s, r: r}
-	if dir := c.query("directory"); dir != "" && c.offered(dir) {
 		return ""
 	}
 	j, err := s.opts.Jobs.Get("", id)

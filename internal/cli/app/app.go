@@ -142,7 +142,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 		return nil, err
 	}
 	a.Runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
-	a.Jobs = job.NewManager(job.Options{Runner: a.Runner, Now: env.Now, Log: a.Log, Alarm: builtin.ErrorLine, Keepers: Keepers(env, paths), Ledger: ledger(paths), Changed: func(i job.Info) {
+	a.Jobs = job.NewManager(job.Options{Runner: a.Runner, Mark: a.DB.mark(), Now: env.Now, Log: a.Log, Alarm: builtin.ErrorLine, Keepers: Keepers(env, paths), Ledger: ledger(paths), Changed: func(i job.Info) {
 		a.writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
 	}})
 	a.languages = lsp.NewPool(lsp.PoolOptions{Now: env.Now})

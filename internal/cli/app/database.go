@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,6 +65,14 @@ func CheckStore(address string) error {
 	}
 	return lathe.Errorf(lathe.CodeInvalid, "write it as postgres://user:password@host:5432/database, or leave it out to keep sessions in files here",
 		"the store has to be a PostgreSQL; %s is none", kind)
+}
+
+// mark tells the jobs of this process from those of others on the database; "" if there are none.
+func (d *Database) mark() string {
+	if d.Shared == nil {
+		return ""
+	}
+	return strings.ToLower(rand.Text()[:6])
 }
 
 // Close closes it; it may be called when nothing is open.
@@ -130,7 +139,7 @@ func (a *App) joinOthers(ctx context.Context, clones []*clone.Clone) {
 	}})
 	var own pluginDoor // made when another server asks for something for the first time
 	f := forward.New(forward.Options{Store: a.Store, Self: a.DB.self, Bus: a.Bus, Log: a.Log, Local: func() http.RoundTripper { return own.open(a) },
-		Tell: a.writer.Tell, Terminals: a.terminals, Bare: a.bare, Fresh: a.fresh(clones)})
+		Tell: a.writer.Tell, Terminals: a.terminals, Jobs: a.Jobs, Bare: a.bare, Fresh: a.fresh(clones)})
 	a.others, a.forwarder = f, f
 	a.wg.Go(func() {
 		f.Run(ctx)
