@@ -62,7 +62,8 @@ type Store struct {
 type Writer interface {
 	// Batch runs fn in one transaction, which is committed if fn returns nil and
 	// undone otherwise. fn must use only the Tx and not keep it; another Batch would
-	// wait for this one to end. Once fn has begun, cancelling ctx changes nothing.
+	// wait for this one to end. It may run twice, if what it was told turned out to be out of date;
+	// only the second run counts then. Once fn has begun, cancelling ctx changes nothing.
 	// The error is [ErrFull] or [ErrReadOnly] if the store cannot be written,
 	// [ErrUndone] if the connection was lost on the way, or whatever fn returned.
 	Batch(ctx context.Context, fn func(Tx) error) error

@@ -105,7 +105,7 @@ func TestNumberOfATransactionGivenOutAgain(t *testing.T) {
 	server.Exec(t, `ALTER SYSTEM SET wal_writer_delay = '10s'`, `SELECT pg_reload_conf()`)
 	ctx := t.Context()
 	crashes := false
-	_, s := open(t, postgres.Options{URL: server.URL(), Fault: func() error {
+	db, s := open(t, postgres.Options{URL: server.URL(), Fault: func() error {
 		if !crashes {
 			return nil
 		}
@@ -119,7 +119,12 @@ func TestNumberOfATransactionGivenOutAgain(t *testing.T) {
 		return nil
 	}})
 	must(t, s.CreateSession(ctx, storetest.Session("ses_1")))
-	for _, tells := range []bool{true, false} {
+	for _, how := range []struct{ tells, held bool }{{true, false}, {false, false}, {true, true}} {
+		tells := how.tells
+		if how.held {
+			_, err := s.Acquire(ctx, "ses_1", db.Self())
+			must(t, err)
+		}
 		crashes = true
 		err := s.Batch(ctx, func(tx store.Tx) error {
 			m := &lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.User{}}
@@ -129,10 +134,10 @@ func TestNumberOfATransactionGivenOutAgain(t *testing.T) {
 			return tx.(store.Noter).Note(&store.Noted{Facts: []store.Fact{{Directory: "/p", Event: lathe.MessageUpdated{Message: *m}}}})
 		})
 		if !errors.Is(err, store.ErrUndone) {
-			t.Errorf("a commit that was lost in a crash, telling %v: %v", tells, err)
+			t.Errorf("a commit that was lost in a crash, %+v: %v", how, err)
 		}
 		if _, err := s.Message(ctx, "ses_1", "msg_1"); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the message of the lost commit, telling %v: %v", tells, err)
+			t.Errorf("the message of the lost commit, %+v: %v", how, err)
 		}
 	}
 }

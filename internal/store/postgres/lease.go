@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,10 +21,10 @@ type heart struct {
 	life time.Duration
 
 	mu     sync.Mutex
-	stay   bool             // it beats without leases, too: this server is a worker
-	held   map[string]int64 // fences of the leases that this server believes to hold, by session
-	beaten time.Time        // when the database was last told
-	end    chan struct{}    // closed to end beating; nil while there is nothing to tell
+	stay   bool                       // it beats without leases, too: this server is a worker
+	held   map[lathe.SessionID]*lease // leases that this server believes to hold
+	beaten time.Time                  // when the database was last told
+	end    chan struct{}              // closed to end beating; nil while there is nothing to tell
 	wg     sync.WaitGroup
 	shut   bool
 }
@@ -121,25 +122,24 @@ func (h *heart) silence() {
 	h.wg.Wait()
 }
 
-// fence returns the number of the lease that this server believes to hold.
-func (h *heart) fence(session lathe.SessionID) (fence int64, held bool) {
+// lease returns the lease of a session that this server believes to hold; nil if there is none.
+func (h *heart) lease(session lathe.SessionID) *lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	fence, held = h.held[string(session)]
-	return fence, held
+	return h.held[session]
 }
 
-func (h *heart) hold(session lathe.SessionID, fence int64) {
+func (h *heart) hold(l *lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held[string(session)] = fence
+	h.held[l.session] = l
 }
 
-func (h *heart) let(session lathe.SessionID, fence int64) {
+func (h *heart) let(l *lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held[string(session)] == fence {
-		delete(h.held, string(session))
+	if h.held[l.session] == l {
+		delete(h.held, l.session)
 	}
 }
 
@@ -150,8 +150,39 @@ type leases struct{ *core }
 type lease struct {
 	db      *core
 	session lathe.SessionID
-	fence   int64
 	own     bool // of this server
+
+	renewing sync.RWMutex // held while the number changes
+	fence    atomic.Int64
+	known    atomic.Pointer[known] // nil: nothing is
+}
+
+// number returns its number, once it is known whether it changes.
+func (l *lease) number() int64 {
+	l.renewing.RLock()
+	defer l.renewing.RUnlock()
+	return l.fence.Load()
+}
+
+// renew gives a lease another number, so that nothing is stored any more of what was sent with the
+// one before: a transaction that has asked for that ends first. A lease that is another's by now
+// stays as it is, and has the same effect.
+func (l *lease) renew(ctx context.Context) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	fence := l.fence.Load()
+	err := l.db.again(ctx, func(tx *tx) error {
+		err := tx.row(`UPDATE lease SET fence = DEFAULT WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2) RETURNING fence`,
+			l.fence.Load(), l.session).Scan(&fence)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		l.fence.Store(fence)
+	}
+	return err
 }
 
 // Acquire implements [store.Leases]. The owner is that of an open database, [DB.Self].
@@ -168,7 +199,7 @@ func (s leases) Acquire(ctx context.Context, session lathe.SessionID, o store.Ow
 		return nil, fmt.Errorf("lease session %s: %w", session, err)
 	}
 	if l.own {
-		s.heart.hold(session, l.fence)
+		s.heart.hold(l)
 	}
 	return l, nil
 }
@@ -187,22 +218,25 @@ func (tx *tx) acquire(l *lease, o store.Owner) error {
 	if ok {
 		return &store.BusyError{Session: l.session, Holder: held}
 	}
-	return tx.row(`INSERT INTO lease (session, owner, name) VALUES ($1, $2, $3)
+	var fence int64
+	err = tx.row(`INSERT INTO lease (session, owner, name) VALUES ($1, $2, $3)
 		ON CONFLICT (session) DO UPDATE SET fence = excluded.fence, owner = excluded.owner, name = excluded.name RETURNING fence`,
-		n, o.ID, o.Name).Scan(&l.fence)
+		n, o.ID, o.Name).Scan(&fence)
+	l.fence.Store(fence)
+	return err
 }
 
 // Release is [store.Lease.Release].
 func (l *lease) Release(ctx context.Context) error {
-	err := l.db.batch(ctx, func(tx *tx) error {
-		_, err := tx.exec(`DELETE FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2)`, l.fence, l.session)
+	err := l.db.again(ctx, func(tx *tx) error {
+		_, err := tx.exec(`DELETE FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2)`, l.number(), l.session)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("release session %s: %w", l.session, err)
 	}
 	if l.own {
-		l.db.heart.let(l.session, l.fence)
+		l.db.heart.let(l)
 	}
 	return nil
 }
@@ -210,7 +244,9 @@ func (l *lease) Release(ctx context.Context) error {
 // Valid is [store.Lease.Valid].
 func (l *lease) Valid(ctx context.Context) (ok bool, err error) {
 	err = l.db.glance(ctx, func(v *view) error {
-		return v.row(`SELECT EXISTS (SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2))`, l.fence, l.session).Scan(&ok)
+		l.renewing.RLock()
+		defer l.renewing.RUnlock()
+		return v.row(`SELECT EXISTS (SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2))`, l.fence.Load(), l.session).Scan(&ok)
 	})
 	if err != nil {
 		return false, fmt.Errorf("look at the lease of session %s: %w", l.session, err)
@@ -229,7 +265,7 @@ func (s leases) Holder(ctx context.Context, session lathe.SessionID) (h store.Ho
 
 // BreakLease is [store.Leases.BreakLease].
 func (s leases) BreakLease(ctx context.Context, session lathe.SessionID) error {
-	err := s.batch(ctx, func(tx *tx) error {
+	err := s.again(ctx, func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM lease WHERE session = (SELECT n FROM session WHERE id = $1)`, session)
 		return err
 	})

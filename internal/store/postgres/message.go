@@ -31,6 +31,7 @@ func (tx *tx) AddMessage(m *lathe.Message) error {
 	return nil
 }
 
+// insertMessage returns the number of the row; 0 if it will have one.
 func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	if err := tx.own(m.SessionID); err != nil {
 		return 0, err
@@ -39,9 +40,17 @@ func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	args := []any{string(m.ID), m.SessionID, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary,
+		len(m.Parts), row.data, row.blobs}
+	mine := tx.mine[m.SessionID]
+	if seq, ok := mine.nextMessage(); ok {
+		mine.learnMessage(m.ID, seq, len(m.Parts))
+		tx.pipe.later(statement{query: insertNextMessage, args: append(args, seq), doing: "add message " + string(m.ID), none: errRecall})
+		m.Seq = seq
+		return 0, nil
+	}
 	var seq, added *int64
-	err = tx.row(insertMessage, string(m.ID), m.SessionID, row.role, codec.Millis(m.Created), row.completed, row.open, row.summary,
-		len(m.Parts), row.data, row.blobs).Scan(&seq, &added)
+	err = tx.row(insertMessage, args...).Scan(&seq, &added)
 	switch {
 	case err != nil:
 		return 0, err
@@ -51,16 +60,24 @@ func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 		return 0, store.ErrExists
 	}
 	m.Seq = *seq
+	mine.learnMessage(m.ID, m.Seq, len(m.Parts))
 	return *added, nil
 }
 
 // insertMessage counts a message in its session, adds it, and notes that it has to be indexed.
 const insertMessage = `WITH
-	ses AS (UPDATE session SET messages = messages + 1 WHERE id = $2 RETURNING n, messages),
+	ses AS (UPDATE session SET messages = messages + 1 WHERE id = $2 RETURNING n, messages),` + newMessage + `
+	SELECT (SELECT messages FROM ses), (SELECT n FROM new)`
+
+// insertNextMessage is insertMessage for one that has to get a certain number.
+const insertNextMessage = `WITH
+	ses AS (UPDATE session SET messages = messages + 1 WHERE id = $2 AND messages = $11::bigint - 1 RETURNING n, messages),` + newMessage + `
+	SELECT 1 / count(*) FROM new`
+
+const newMessage = `
 	new AS (INSERT INTO message (id, session, seq, role, created, completed, open, summary, parts, data, blobs)
 		SELECT $1, n, messages, $3, $4, $5, $6, $7, $8, $9, $10 FROM ses ON CONFLICT DO NOTHING RETURNING n, session, seq),
-	later AS (INSERT INTO search_later (session, seq) SELECT session, seq FROM new ON CONFLICT DO NOTHING)
-	SELECT (SELECT messages FROM ses), (SELECT n FROM new)`
+	later AS (INSERT INTO search_later (session, seq) SELECT session, seq FROM new ON CONFLICT DO NOTHING)`
 
 type messageRow struct {
 	role          string

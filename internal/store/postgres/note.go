@@ -69,6 +69,9 @@ func (tx *tx) eventRows(into *store.Noted) (rows []eventRow, err error) {
 		if kind == "" {
 			continue
 		}
+		if len(rows) == 0 {
+			data = tx.db.signed(data)
+		}
 		blobs, err := tx.saveBlobs(e.Blobs)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,10 @@
 // the database is asked what became of it, so nothing is reported as failed that is
 // stored.
 //
+// Who holds the lease of a session remembers the numbers that it gave out last, and its row;
+// statements fail that find something else. So most of what a turn writes is one message to
+// the database for each transaction.
+//
 // A server that holds leases says in a row of its own that it lives; by the clock of
 // the database, so that clocks of servers do not matter. Each lease has a number that
 // grows when it changes hands, and a transaction of a server that believes to hold a
@@ -89,6 +93,7 @@ type core struct {
 	heart   heart
 	shown   progress
 	journal journal
+	commits atomic.Int64 // that had events
 	answers waiting
 	woken   chan struct{} // there may be work to take
 	closed  sync.Once
@@ -116,7 +121,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Name = fmt.Sprintf("process %d on %s", os.Getpid(), host)
 	}
 	c.journal.open = map[lathe.PartID]growing{}
-	c.heart = heart{db: c, self: store.Owner{ID: rand.Text(), Name: clean(o.Name)}, life: o.Life, held: map[string]int64{}}
+	c.heart = heart{db: c, self: store.Owner{ID: rand.Text(), Name: clean(o.Name)}, life: o.Life, held: map[lathe.SessionID]*lease{}}
 	if err := c.connect(ctx, o); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,13 +131,17 @@ func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) erro
 	if err := tx.own(id); err != nil {
 		return lathe.Session{}, err
 	}
-	ses, damage, err := tx.oneSession(id, " FOR UPDATE")
-	if err != nil {
-		return lathe.Session{}, err
-	}
-	if damage != nil {
-		return lathe.Session{}, wrapped(lathe.CodeInternal, "its messages can be read; restore it from a backup to go on with it",
-			damage, "the settings of session %s are damaged", id)
+	mine := tx.mine[id]
+	ses, was, ok := mine.row()
+	if !ok {
+		var damage, err error
+		if ses, damage, err = tx.oneSession(id, " FOR UPDATE"); err != nil {
+			return lathe.Session{}, err
+		}
+		if damage != nil {
+			return lathe.Session{}, wrapped(lathe.CodeInternal, "its messages can be read; restore it from a backup to go on with it",
+				damage, "the settings of session %s are damaged", id)
+		}
 	}
 	if err := change(&ses); err != nil {
 		return lathe.Session{}, err
@@ -146,10 +151,22 @@ func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) erro
 	if err != nil {
 		return lathe.Session{}, fmt.Errorf("update session %s: %w", id, err)
 	}
-	tx.later("update session "+string(id), `UPDATE session SET project = $2, parent = $3, directory = $4, title = $5, created = $6,
-		updated = $7, archived = $8, data = $9, blobs = $10 WHERE id = $1`, sessionArgs(&ses, doc)...)
+	now := sessionArgs(&ses, doc)
+	mine.learnRow(now, doc)
+	s := statement{query: updateSession, args: now, doing: "update session " + string(id)}
+	if ok {
+		s.query, s.args, s.none = oneRow(updateSession+isStill), append(slices.Clip(now), was[1:9]...), errRecall
+	}
+	tx.pipe.later(s)
 	return ses, nil
 }
+
+const updateSession = `UPDATE session SET project = $2, parent = $3, directory = $4, title = $5, created = $6,
+	updated = $7, archived = $8, data = $9, blobs = $10 WHERE id = $1`
+
+// isStill is the condition that the row of a session is as it was remembered.
+const isStill = ` AND project = $11 AND parent = $12 AND directory = $13 AND title = $14 AND created = $15 AND updated = $16
+	AND archived = $17 AND data = $18 AND blobs IS NULL`
 
 // conditions are joined by AND; ? stands for the next argument.
 type conditions struct {

@@ -100,11 +100,12 @@ func (c *core) cancelled(ctx context.Context, err error) error {
 type tx struct {
 	view
 	pipe  *pipe
-	sure  bool                     // it has a mark, if it notes nothing
-	ended bool                     // COMMIT was sent: only the database knows what became of it
-	mine  map[lathe.SessionID]bool // sessions whose leases it asked for
-	noted *noted                   // what goes to the journal; may be nil
-	after []func(context.Context)  // run once it is committed
+	sure  bool                        // it has a mark, if it notes nothing
+	ended bool                        // COMMIT was sent: only the database knows what became of it
+	bold  bool                        // what this server remembers of sessions may be used
+	mine  map[lathe.SessionID]*memory // sessions whose leases it asked for
+	noted *noted                      // what goes to the journal; may be nil
+	after []func(context.Context)     // run once it is committed
 }
 
 // writer is a [store.Writer].
@@ -112,12 +113,51 @@ type writer struct{ *core }
 
 // Batch implements [store.Writer].
 func (w writer) Batch(ctx context.Context, fn func(store.Tx) error) error {
-	return w.batch(ctx, func(tx *tx) error { return fn(tx) })
+	var last *tx
+	run := func(bold bool) error {
+		return w.batch(ctx, func(tx *tx) error {
+			last, tx.bold = tx, bold
+			return fn(tx)
+		})
+	}
+	err := run(true)
+	if err != nil && last != nil && last.misled(err) {
+		ctx = context.WithoutCancel(ctx) // it has begun
+		err = run(false)
+	}
+	return err
+}
+
+// misled reports whether a transaction may have failed because of what it remembered. Its error
+// may be of fn, which was told something that was not true.
+func (tx *tx) misled(err error) bool {
+	if errors.Is(err, store.ErrUndone) || errors.Is(err, store.ErrAway) {
+		return false
+	}
+	for _, m := range tx.mine {
+		if m.used {
+			return true
+		}
+	}
+	return false
 }
 
 // batch runs fn in one transaction, and knows for certain what became of it.
 func (c *core) batch(ctx context.Context, fn func(*tx) error) error {
 	return c.transact(ctx, fn, true)
+}
+
+// mostAgain is how often a transaction is made at most that was undone each time.
+const mostAgain = 5
+
+// again is batch for what is made again as long as nothing of it is stored; fn has to do the same
+// each time.
+func (c *core) again(ctx context.Context, fn func(*tx) error) error {
+	err := c.batch(ctx, fn)
+	for run := 1; run < mostAgain && errors.Is(err, store.ErrUndone); run++ {
+		err = c.batch(context.WithoutCancel(ctx), fn) // it has begun
+	}
+	return err
 }
 
 // attempt is batch for what nobody relies on before it is looked at again: a database that
@@ -144,7 +184,13 @@ func (c *core) transact(ctx context.Context, fn func(*tx) error, sure bool) erro
 		c.note(err)
 	}
 	if err != nil {
+		for _, m := range tx.mine {
+			m.forget()
+		}
 		return err
+	}
+	for _, m := range tx.mine {
+		m.keep()
 	}
 	for _, f := range tx.after {
 		f(work)
@@ -180,6 +226,9 @@ func (tx *tx) run(fn func(*tx) error) error {
 // known before: it says what became of it if the answer is lost.
 func (tx *tx) commit() error {
 	p := tx.pipe
+	if m := tx.alone(); m != nil {
+		return tx.commitWhole(m)
+	}
 	if !p.begun {
 		if len(p.waiting) == 0 && tx.noted == nil {
 			return nil
@@ -260,25 +309,29 @@ func (tx *tx) change(query string, args ...any) error {
 }
 
 // lostLease means that the lease of a session is not what this server believes.
-type lostLease struct{ session lathe.SessionID }
+type lostLease struct {
+	session lathe.SessionID
+	fence   int64
+}
 
 func (l lostLease) Error() string { return fmt.Sprintf("the lease of session %s is gone", l.session) }
 
 // own refuses a write to a session whose lease this server believes to hold, when it
 // was given to another. It keeps the lease where it is until the transaction ends.
 func (tx *tx) own(session lathe.SessionID) error {
-	fence, held := tx.db.heart.fence(session)
-	if !held || tx.mine[session] {
+	l := tx.db.heart.lease(session)
+	if l == nil || tx.mine[session] != nil {
 		return nil
 	}
+	m := newMemory(l, tx.bold)
 	tx.pipe.later(statement{
 		query: `SELECT 1 / count(*) FROM (SELECT 1 FROM lease WHERE fence = $1 AND session = (SELECT n FROM session WHERE id = $2) FOR SHARE) held`,
-		args:  []any{fence, session}, none: lostLease{session},
+		args:  []any{m.fence, session}, none: lostLease{session, m.fence},
 	})
 	if tx.mine == nil {
-		tx.mine = map[lathe.SessionID]bool{}
+		tx.mine = map[lathe.SessionID]*memory{}
 	}
-	tx.mine[session] = true
+	tx.mine[session] = m
 	return nil
 }
 
@@ -288,6 +341,9 @@ func (c *core) lost(ctx context.Context, err error) error {
 	gone, ok := errors.AsType[lostLease](err)
 	if !ok {
 		return err
+	}
+	if l := c.heart.lease(gone.session); l != nil && l.number() != gone.fence {
+		return errors.Join(store.ErrUndone, err) // this server gave it another number meanwhile
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
