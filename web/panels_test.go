@@ -84,3 +84,23 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("the browser complains: %q", list)
 	}
 }
+
+// TestTerminalIsGone has the server of a terminal end. The page says so and leaves what was
+// printed; it does not look for the terminal for ever.
+func TestTerminalIsGone(t *testing.T) {
+	s := newSite(t, "text Fine.\n")
+	lathe, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	s.port = freePort(t) // where it is found again
+	s.serve(lathe)
+	ctx := s.browser(1000, 860)
+	s.do(ctx, s.login(), press("New session"), press("Terminal"), until(`document.querySelector(".xterm-rows")?.innerText.trim() !== "" && document.querySelector(".xterm-rows")`))
+	s.stop()
+	s.do(ctx, shows("Connecting…"))
+	s.serve(lathe)
+	s.do(ctx, shows("This terminal has ended"), until(`document.querySelector(".xterm-rows")?.innerText.trim() !== ""`),
+		press("End it"), shows("No terminal is open here."), press("New terminal"), until(`document.querySelector(".xterm-rows")?.innerText.trim() !== "" && document.querySelector(".xterm-rows")`))
+}

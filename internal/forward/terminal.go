@@ -64,7 +64,8 @@ func (f *Forwarder) Terminal(r *http.Request, id string, may func(dir string) er
 }
 
 // find asks the other servers which of them has a terminal or a job: that one answers its path.
-// The caller has to be allowed to use its directory.
+// The caller has to be allowed to use its directory. The error is [line.ErrNotFound] only if each
+// has said that it is not there.
 func (f *Forwarder) find(r *http.Request, path string, may func(dir string) error) (at store.Owner, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), gatherTime)
 	defer cancel()
@@ -75,22 +76,28 @@ func (f *Forwarder) find(r *http.Request, path string, may func(dir string) erro
 	look := request{Method: http.MethodGet, URI: path, Person: people.From(r.Context())}
 	var mu sync.Mutex
 	var dir string
+	silent := false // one of them
 	var wg sync.WaitGroup
 	for _, to := range others {
 		wg.Go(func() {
 			a, err := f.send(ctx, to, look)
 			found := a.Header.Get(directoryHeader)
-			if err != nil || a.Status != http.StatusOK || found == "" {
-				return
-			}
 			mu.Lock()
 			defer mu.Unlock()
-			at, dir = to, found
-			cancel() // nobody else has it
+			switch {
+			case err != nil:
+				silent = silent || !errors.Is(err, store.ErrAway)
+			case a.Status == http.StatusOK && found != "":
+				at, dir = to, found
+				cancel() // nobody else has it
+			}
 		})
 	}
 	wg.Wait()
-	if at.ID == "" {
+	switch {
+	case at.ID == "" && silent:
+		return at, lathe.Errorf(lathe.CodeUnavailable, "try again", "not every server says whether it has it")
+	case at.ID == "":
 		return at, fmt.Errorf("%w: %s", line.ErrNotFound, path)
 	}
 	return at, may(dir)

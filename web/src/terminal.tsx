@@ -3,7 +3,7 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal as Screen, type ITheme } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { address, get, send } from "./http";
+import { address, get, Refused, send } from "./http";
 import { t } from "./i18n";
 import { sheeted, styleByProperties, whileSheeted } from "./sheeted";
 import { attempt, terminalReader, theme } from "./state";
@@ -60,7 +60,22 @@ function screen(place: HTMLElement): { term: Screen; fit: FitAddon } {
   return { term, fit };
 }
 
-type Line = "open" | "lost" | "ended";
+/** Ended: its program. Gone: what ran it, and the program with that. */
+type Line = "open" | "lost" | "ended" | "gone";
+
+/** Reports whether there is no such terminal any more. Where that is not known there may be. */
+async function missing(pty: Pty, dir: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await get("/pty/" + pty.id, { directory: dir }, signal);
+    return false;
+  } catch (e) {
+    return isMissing(e);
+  }
+}
+
+function isMissing(e: unknown): boolean {
+  return e instanceof Refused && e.status === 404;
+}
 
 /** Carries a terminal over a connection, which is made again when it breaks. */
 function attach(pty: Pty, dir: string, place: HTMLElement, tell: (l: Line) => void): () => void {
@@ -79,8 +94,16 @@ function attach(pty: Pty, dir: string, place: HTMLElement, tell: (l: Line) => vo
     s.onmessage = (m: MessageEvent<string>) => term.write(m.data);
     s.onclose = (e) => {
       if (gone.signal.aborted) return;
-      tell(e.code === 1000 ? "ended" : "lost");
-      if (e.code !== 1000) retry = setTimeout(connect, 2_000);
+      if (e.code === 1000) {
+        tell("ended");
+        return;
+      }
+      tell("lost");
+      void missing(pty, dir, gone.signal).then((over) => {
+        if (gone.signal.aborted) return;
+        if (over) tell("gone");
+        else retry = setTimeout(connect, 2_000);
+      });
     };
   };
   const size = () => {
@@ -120,9 +143,9 @@ function One(props: { pty: Pty; dir: string; ended: () => void }) {
   }, [props.pty.id, theme.value, terminalReader.value]);
   return (
     <>
-      {line === "lost" && (
+      {(line === "lost" || line === "gone") && (
         <p class="quiet" role="status">
-          {t("terminalLost")}
+          {t(line === "lost" ? "terminalLost" : "terminalGone")}
         </p>
       )}
       <div class="screen mono" ref={place} />
@@ -152,7 +175,10 @@ export function Terminal(props: { dir: string }) {
     void load().then((n) => (n === 0 ? open() : undefined));
   }, [dir]);
   const close = async (id: string) => {
-    await attempt(send("DELETE", `/pty/${id}`, undefined, { directory: dir }));
+    const ended = send("DELETE", `/pty/${id}`, undefined, { directory: dir }).catch((e: unknown) => {
+      if (!isMissing(e)) throw e;
+    });
+    await attempt(ended);
     await load();
   };
   const now = list?.find((p) => p.id === at);

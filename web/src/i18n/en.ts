@@ -163,6 +163,7 @@ export const en = {
   summary: "{add} added, {del} removed",
   terminal: "Terminal",
   terminalEnd: "End it",
+  terminalGone: "This terminal has ended: the server or worker that ran it is gone.",
   terminalLeave: "Shift+Escape leaves the terminal",
   terminalLost: "Connecting…",
   terminalNew: "New terminal",

@@ -164,6 +164,7 @@ export const zh: Words = {
   summary: "增加 {add} 行，删除 {del} 行",
   terminal: "终端",
   terminalEnd: "结束终端",
+  terminalGone: "此终端已结束：运行它的服务器或工作进程已不在。",
   terminalLeave: "Shift+Escape 离开终端",
   terminalLost: "正在连接…",
   terminalNew: "新终端",
