@@ -300,7 +300,7 @@ func TestCommands(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err != nil {
 		t.Error("the file is not back after /redo")
 	}
-	if got := r.said("agent_message_chunk"); got != "Made.Taken back: 1 files changed.Brought back: 1 files changed." {
+	if got := r.said("agent_message_chunk"); got != "Made.Taken back: 1 file changed.Brought back: 1 file changed." {
 		t.Errorf("it said %q", got)
 	}
 }

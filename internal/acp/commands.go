@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 )
 
 // ownCommands are what lathe does without a model's help.
@@ -110,7 +111,7 @@ func (t *conversation) redo(ctx context.Context) error {
 
 // undone describes what happened to the files.
 func undone(what string, r api.Reverted) string {
-	text := fmt.Sprintf("%s: %d files changed.", what, len(r.Changed))
+	text := fmt.Sprintf("%s: %s changed.", what, say.Plural(len(r.Changed), "file"))
 	if r.Conflicts > 0 {
 		text += fmt.Sprintf(" %d were left as they are, because somebody else changed them since:", r.Conflicts)
 		for _, k := range r.Kept {

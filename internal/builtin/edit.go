@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/diff"
+	"lathe/internal/say"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -157,7 +158,7 @@ type applied struct {
 func (a applied) told(final bool) string {
 	var out string
 	if a.every {
-		out = fmt.Sprintf(" %s.", plural(a.count, "replacement"))
+		out = fmt.Sprintf(" %s.", say.Plural(a.count, "replacement"))
 	}
 	if a.loose != "" {
 		out += " The file has " + a.loose + " than oldString said"
@@ -170,13 +171,6 @@ func (a applied) told(final bool) string {
 		out += "; it now reads:\n" + a.shown
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // applyAll makes the new content. An empty first oldString creates the file.

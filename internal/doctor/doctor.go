@@ -16,6 +16,7 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/instance"
 	"lathe/internal/sandbox"
+	"lathe/internal/say"
 	"lathe/internal/session"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
@@ -176,17 +177,9 @@ func configuration(inst *instance.Instance) api.Check {
 
 // read says how many files a configuration is made of, and what is wrong with them.
 func read(files, complaints int) string {
-	switch {
-	case files == 1 && complaints == 0:
-		return "1 file, no complaints"
-	case files == 1 && complaints == 1:
-		return "1 file, 1 complaint"
-	case files == 1:
-		return fmt.Sprintf("1 file, %d complaints", complaints)
-	case complaints == 0:
-		return fmt.Sprintf("%d files, no complaints", files)
-	case complaints == 1:
-		return fmt.Sprintf("%d files, 1 complaint", files)
+	wrong := "no complaints"
+	if complaints > 0 {
+		wrong = say.Plural(complaints, "complaint")
 	}
-	return fmt.Sprintf("%d files, %d complaints", files, complaints)
+	return say.Plural(files, "file") + ", " + wrong
 }

@@ -3,7 +3,6 @@ package instance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/config"
 	"lathe/internal/mcp"
+	"lathe/internal/say"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -134,7 +134,7 @@ func join(a, b string) string {
 func serverWords(s mcp.Status) string {
 	what := ""
 	if s.Known != nil {
-		what = fmt.Sprintf(", %d tools", len(s.Known.Tools))
+		what = ", " + say.Plural(len(s.Known.Tools), "tool")
 	}
 	switch s.State {
 	case mcp.Disabled:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/config"
+	"lathe/internal/say"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
@@ -156,7 +157,7 @@ func (t Trust) notice(root workspace.Root, left []config.LeftOut) string {
 		return ""
 	default:
 		return fmt.Sprintf("%s is not trusted, so %s of its configuration %s no effect (%s in %s); %s",
-			place, count(n, "setting"), verb(n), settings(left), filesOf(root, left), how)
+			place, say.Plural(n, "setting"), verb(n), settings(left), filesOf(root, left), how)
 	}
 }
 
@@ -189,13 +190,6 @@ func fewOf[T any](list []T, name func(T) string) string {
 		out = append(out, name(v))
 	}
 	return strings.Join(out, ", ")
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func verb(n int) string {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/shell"
 )
 
@@ -149,7 +150,7 @@ func (m *Manager) room(id lathe.SessionID) error {
 		}
 	}
 	if n >= maxRunning {
-		return fmt.Errorf("%d jobs of this session run; stop one first", n)
+		return fmt.Errorf("this session has %s that run; stop one first", say.Plural(n, "job"))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"lathe/internal/config"
+	"lathe/internal/say"
 	"lathe/internal/workspace"
 )
 
@@ -66,7 +67,7 @@ func (w Where) codex() (out []Source) {
 	said := map[string]codexEntry{}
 	for i, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		if i == maxServers {
-			s.Skipped = append(s.Skipped, fmt.Sprintf("%d servers beyond the first %d", len(file.Servers)-maxServers, maxServers))
+			s.Skipped = append(s.Skipped, fmt.Sprintf("%s beyond the first %d", say.Plural(len(file.Servers)-maxServers, "server"), maxServers))
 			break
 		}
 		var e codexEntry

@@ -23,6 +23,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/order"
+	"lathe/internal/say"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
@@ -205,7 +206,7 @@ func (s *Source) read(list map[string]json.RawMessage, w Where) {
 	names := slices.Sorted(maps.Keys(list))
 	if over := len(names) - maxServers; over > 0 {
 		names = names[:maxServers]
-		s.Skipped = append(s.Skipped, fmt.Sprintf("%d servers beyond the first %d", over, maxServers))
+		s.Skipped = append(s.Skipped, fmt.Sprintf("%s beyond the first %d", say.Plural(over, "server"), maxServers))
 	}
 	for _, name := range names {
 		one, err := parse(name, list[name])

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/session"
 	"lathe/internal/store"
 )
@@ -169,7 +170,7 @@ func (r *Retention) audit(ctx context.Context, c *claimer, due *Due) error {
 	if mine, err := c.mine(); err != nil || !mine {
 		return err
 	}
-	err = r.Store.Audit.Record(ctx, store.Change{From: r.From, What: "retention: audit", About: fmt.Sprintf("%d entries from before %s", old, before.UTC().Format(time.DateOnly))})
+	err = r.Store.Audit.Record(ctx, store.Change{From: r.From, What: "retention: audit", About: fmt.Sprintf("%s from before %s", say.Plural(old, "entry"), before.UTC().Format(time.DateOnly))})
 	for err == nil && due.Audit < old {
 		var n int64
 		n, err = r.Store.AuditUpkeep.Forget(ctx, before, int(min(auditAtOnce, old-due.Audit)))

@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/turn"
 )
 
@@ -48,10 +49,10 @@ func (r *runner) budgetUse(ctx context.Context) ([]api.BudgetUse, error) {
 			add("cost", u.cost.String(), lathe.Money(a.Cost*1e12).String(), u.cost.USD()/a.Cost)
 		}
 		if a.Tokens > 0 {
-			add("tokens", fmt.Sprint(u.tokens), fmt.Sprintf("%d tokens", a.Tokens), float64(u.tokens)/float64(a.Tokens))
+			add("tokens", fmt.Sprint(u.tokens), say.Plural(a.Tokens, "token"), float64(u.tokens)/float64(a.Tokens))
 		}
 		if a.Steps > 0 {
-			add("steps", fmt.Sprint(u.steps), fmt.Sprintf("%d steps", a.Steps), float64(u.steps)/float64(a.Steps))
+			add("steps", fmt.Sprint(u.steps), say.Plural(a.Steps, "step"), float64(u.steps)/float64(a.Steps))
 		}
 		if a.Time > 0 {
 			add("time", u.time.Round(time.Second).String(), time.Duration(a.Time).String(), float64(u.time)/float64(a.Time))

@@ -7,6 +7,7 @@ import (
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/prompt"
+	"lathe/internal/say"
 	"lathe/internal/tool"
 )
 
@@ -43,7 +44,7 @@ func fitAttachments(i *instance.Instance, res tool.Result) tool.Result {
 		return res
 	}
 	if left > 0 {
-		res.Output += fmt.Sprintf("\n\n(%d pictures were left out: they are too large or cannot be read.)", left)
+		res.Output += fmt.Sprintf("\n\n(%s left out: too large, or not to be read.)", say.Plural(left, "picture"))
 	}
 	return res
 }

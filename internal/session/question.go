@@ -127,7 +127,7 @@ func noQuestion(id lathe.AskID) error {
 // checkAnswers returns one list of answers for each question, never nil.
 func checkAnswers(list []lathe.Question, answers [][]string) ([][]string, error) {
 	if len(answers) > len(list) {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "give one list for each question", "%d answers to %d questions", len(answers), len(list))
+		return nil, lathe.Errorf(lathe.CodeInvalid, "give one list for each question", "questions: %d, answers: %d", len(list), len(answers))
 	}
 	out := make([][]string, len(list))
 	for i, q := range list {

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
+	"lathe/internal/say"
 	"lathe/internal/turn"
 	"lathe/internal/window"
 )
@@ -36,7 +37,7 @@ func (v *Windows) Replay(ctx context.Context, id lathe.SessionID, step int) (api
 	}
 	if step < 0 || step > len(p.answers) {
 		return api.Replay{}, lathe.Errorf(lathe.CodeNotFound, "they are numbered from 1; leave the number out to see them all",
-			"session %s has %d requests, not %d", id, len(p.answers), step)
+			"session %s has %s, not %d", id, say.Plural(len(p.answers), "request"), step)
 	}
 	out := api.Replay{SessionID: id, Title: r.current().Title, Count: len(p.answers), Steps: []api.ReplayStep{}}
 	if out.Notes, err = p.notes(ctx); err != nil {

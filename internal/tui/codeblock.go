@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/markup"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -65,7 +66,7 @@ func copyCode(a *App) tea.Cmd {
 		first, _, _ := strings.Cut(strings.TrimSpace(b.code), "\n")
 		l.Items = append(l.Items, dialog.Item{
 			ID: fmt.Sprint(i), Title: look.Or(styled.OneLine(first), "(empty)"), Detail: styled.OneLine(b.lang),
-			Right: look.Plural(strings.Count(strings.TrimSuffix(b.code, "\n"), "\n")+1, "line"),
+			Right: say.Plural(strings.Count(strings.TrimSuffix(b.code, "\n"), "\n")+1, "line"),
 		})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {

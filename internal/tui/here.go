@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -56,7 +57,7 @@ func (v *view) Connection() string {
 // Checks look at the terminal.
 func (v *view) Checks() []api.Check {
 	get := v.opts.Desk.getenv
-	size := fmt.Sprintf("%d columns, %d lines", v.look.Width, v.height)
+	size := say.Plural(v.look.Width, "column") + ", " + say.Plural(v.height, "line")
 	method := "cells as wcwidth counts them"
 	if v.look.Method == styled.Grapheme {
 		method = "whole clusters (mode 2027)"

@@ -122,7 +122,7 @@ func TestRefreshByName(t *testing.T) {
 	d.app.access.Able.Servers = &serverFake{}
 	d.typed("/mcp refresh")
 	d.press("enter")
-	d.shows("tools taken up: 1 new; about 1200 tokens are sent uncached once")
+	d.shows("tools taken up: 1 new; sent uncached once: about 1200 tokens")
 }
 
 // TestResourcesAndPromptsComplete completes "@" to resources of servers and "/" to their

@@ -26,7 +26,7 @@ func TestStepLimitEndsWithAnAnswer(t *testing.T) {
 	if d := cmp.Diff([]string{"step start", "text this was done, that was not", "step finish stop"}, r.log.last()); d != "" {
 		t.Errorf("last message (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]lathe.Failure{&lathe.LimitFailure{Limit: "steps", Message: "the limit of 1 steps was reached"}}, r.log.failures); d != "" {
+	if d := cmp.Diff([]lathe.Failure{&lathe.LimitFailure{Limit: "steps", Message: "the limit of 1 step was reached"}}, r.log.failures); d != "" {
 		t.Errorf("failures (-want +got):\n%s", d)
 	}
 	requests := r.server.Requests()

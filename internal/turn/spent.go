@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"lathe"
+	"lathe/internal/say"
 )
 
 // Spent counts what a run has used: its turns and those of the subagents below
@@ -21,7 +22,7 @@ func (s *Spent) take(l Limits) lathe.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.Steps > 0 && s.steps >= l.Steps {
-		return &lathe.LimitFailure{Limit: "steps", Message: fmt.Sprintf("the limit of %d steps was reached", l.Steps)}
+		return &lathe.LimitFailure{Limit: "steps", Message: "the limit of " + say.Plural(l.Steps, "step") + " was reached"}
 	}
 	if f := s.over(l); f != nil {
 		return f

@@ -10,6 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/job"
+	"lathe/internal/say"
 	"lathe/internal/snapshot"
 	"lathe/internal/workspace"
 )
@@ -178,7 +179,7 @@ func (u *Changes) jobsKept(ctx context.Context, since time.Time, targets []snaps
 		}
 		for i, f := range files {
 			if i == namedFiles {
-				out = append(out, snapshot.Conflict{Path: store.Top(), Reason: fmt.Sprintf("%s wrote %d more files", info.ID, len(files)-i)})
+				out = append(out, snapshot.Conflict{Path: store.Top(), Reason: fmt.Sprintf("%s wrote %s", info.ID, say.Plural(len(files)-i, "more file"))})
 				break
 			}
 			named[f] = true

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/say"
 )
 
 // NoArgs refuses arguments.
@@ -18,7 +20,7 @@ func NoArgs(_ *cobra.Command, args []string) error {
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return Usagef("expected %s, got %d arguments", what, len(args))
+			return Usagef("expected %s, got %s", what, say.Plural(len(args), "argument"))
 		}
 		return nil
 	}

@@ -66,14 +66,6 @@ func OneLine(text string, max int) string {
 	return text
 }
 
-// Several returns "1 what" or "n whats".
-func Several(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 // Count returns a number with k or M where it is long.
 func Count(n int64) string {
 	switch {

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
 	"lathe/internal/config"
+	"lathe/internal/say"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
@@ -50,7 +51,7 @@ func newDBCheck(env *console.Env) *cobra.Command {
 				for _, hint := range hints {
 					fmt.Fprintln(env.Stderr, console.Clean("lathe: hint: "+hint))
 				}
-				return console.ExitError{Code: console.ExitFailed, Err: fmt.Errorf("%d damaged places were found", len(found))}
+				return console.ExitError{Code: console.ExitFailed, Err: fmt.Errorf("damaged: %s", say.Plural(len(found), "place"))}
 			})
 		},
 	}
@@ -90,24 +91,24 @@ func repairDB(ctx context.Context, env *console.Env) error {
 	if err != nil {
 		return err
 	}
-	say := func(format string, args ...any) {
+	tell := func(format string, args ...any) {
 		fmt.Fprintln(env.Stderr, console.Clean("lathe: "+fmt.Sprintf(format, args...)))
 	}
 	if out.Backup != "" {
-		say("nothing of the database could be read; it is the backup %s now", out.Backup)
+		tell("nothing of the database could be read; it is the backup %s now", out.Backup)
 	} else {
-		say("kept %s", counted(out.Kept))
+		tell("kept %s", counted(out.Kept))
 		if len(out.Lost) > 0 {
-			say("lost %s", counted(out.Lost))
+			tell("lost %s", counted(out.Lost))
 		}
 		if out.Noted > 0 {
-			say("notes stand in %d places for what could not be read", out.Noted)
+			tell("notes stand for what could not be read, in %s", say.Plural(out.Noted, "place"))
 		}
 		if out.Made > 0 {
-			say("%d sessions and messages were made for what had lost its own", out.Made)
+			tell("sessions and messages made anew for what had lost its own: %d", out.Made)
 		}
 	}
-	say("what was there before is in %s", out.Copy)
+	tell("what was there before is in %s", out.Copy)
 	return nil
 }
 
@@ -117,7 +118,7 @@ func counted(rows map[string]int) string {
 	var words []string
 	for _, name := range names {
 		if rows[name] > 0 {
-			words = append(words, fmt.Sprintf("%d rows of %s", rows[name], strings.ReplaceAll(name, "_", " ")))
+			words = append(words, fmt.Sprintf("%s of %s", say.Plural(rows[name], "row"), strings.ReplaceAll(name, "_", " ")))
 		}
 	}
 	return cmp.Or(strings.Join(words, ", "), "nothing")
@@ -153,14 +154,14 @@ func vacuum(ctx context.Context, env *console.Env, a *app.App, db *sqlite.DB, st
 		return err
 	}
 	after, err := db.Counts(ctx)
-	fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; %d files of %s were removed\n",
-		byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), swept.Files, byteSize(swept.Bytes))
+	fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; removed: %s of %s\n",
+		byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), say.Plural(swept.Files, "file"), byteSize(swept.Bytes))
 	if err != nil {
 		return err
 	}
 	gone, err := snapshot.Collect(a.Paths.Data)
 	if gone.Stores > 0 {
-		fmt.Fprintf(env.Stderr, "lathe: snapshots of %d directories that are gone were removed, %s\n", gone.Stores, byteSize(gone.Bytes))
+		fmt.Fprintf(env.Stderr, "lathe: removed snapshots of directories that are gone: %d, %s\n", gone.Stores, byteSize(gone.Bytes))
 	}
 	return err
 }

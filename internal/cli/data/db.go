@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
+	"lathe/internal/say"
 	"lathe/internal/store/sqlite"
 )
 
@@ -60,7 +61,7 @@ func byteSize(n int64) string {
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return say.Plural(n, "byte")
 }
 
 // withApp runs fn with everything open, for commands about the database itself.

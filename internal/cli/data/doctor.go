@@ -14,6 +14,7 @@ import (
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
 	"lathe/internal/doctor"
+	"lathe/internal/say"
 	"lathe/internal/snapshot"
 	"lathe/internal/store/local"
 )
@@ -52,11 +53,8 @@ func printChecks(env *console.Env, found []api.Check) error {
 			line("", c.Hint)
 		}
 	}
-	switch {
-	case broken == 1:
-		return console.ExitError{Code: console.ExitFailed, Err: errors.New("1 problem was found")}
-	case broken > 1:
-		return console.ExitError{Code: console.ExitFailed, Err: fmt.Errorf("%d problems were found", broken)}
+	if broken > 0 {
+		return console.ExitError{Code: console.ExitFailed, Err: errors.New(say.Plural(broken, "problem") + " found")}
 	}
 	return nil
 }

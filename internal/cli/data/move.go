@@ -16,6 +16,7 @@ import (
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
 	"lathe/internal/client"
+	"lathe/internal/say"
 	"lathe/internal/store"
 	"lathe/internal/store/move"
 	"lathe/internal/store/postgres"
@@ -122,8 +123,8 @@ func moveTeam(ctx context.Context, env *console.Env, src *source, dst store.Targ
 	if err != nil || team == (postgres.Team{}) {
 		return err
 	}
-	what := fmt.Sprintf("%d people, %d tokens, %d web pages that are logged in, %d sessions that are somebody's own, %d keys for providers, %d entries of the audit",
-		team.People, team.Tokens, team.Logins, team.Claims, team.Keys, team.Changes)
+	what := fmt.Sprintf("%s, %s, %s that are logged in, %s of somebody's own, %s for providers, %s of the audit",
+		say.Plural(team.People, "person"), say.Plural(team.Tokens, "token"), say.Plural(team.Logins, "web page"), say.Plural(team.Claims, "session"), say.Plural(team.Keys, "key"), say.Plural(team.Changes, "entry"))
 	filling, ok := dst.(*postgres.Filling)
 	if !ok {
 		fmt.Fprintf(env.Stderr, "lathe: %s stay behind in %s: files know no people\n", what, src.where)

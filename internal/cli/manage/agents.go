@@ -18,6 +18,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 	"lathe/internal/workspace"
 )
 
@@ -200,7 +201,7 @@ func keepTrust(ctx context.Context, env *console.Env, f *face.Face, path string)
 	if err := f.Decide(ctx, api.Decision{Digest: t.Digest, Keep: true}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stderr, "lathe: trusted %s as it is now (%d files)\n", console.Clean(t.Dir), len(t.Files))
+	_, err = fmt.Fprintf(env.Stderr, "lathe: trusted %s as it is now (%s)\n", console.Clean(t.Dir), say.Plural(len(t.Files), "file"))
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 	"lathe/internal/learn"
+	"lathe/internal/say"
 	"lathe/internal/workspace"
 )
 
@@ -91,7 +92,7 @@ func propose(ctx context.Context, env *console.Env, f *face.Face, dir string, o 
 		return err
 	}
 	if len(got.Found) > 0 {
-		fmt.Fprintf(env.Stderr, "lathe: %s found; asking a model what is to be learned\n", console.Several(len(got.Found), "correction"))
+		fmt.Fprintf(env.Stderr, "lathe: %s found; asking a model what is to be learned\n", say.Plural(len(got.Found), "correction"))
 	}
 	out, err := f.Lessons(ctx, api.LessonRequest{Model: o.model})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // mcpOptions say which servers are meant: the person's or the project's.
@@ -121,12 +122,12 @@ func serverHas(s api.MCPServer) string {
 	if !s.Known {
 		return "-"
 	}
-	out := fmt.Sprintf("%d tools", s.Tools)
+	out := say.Plural(s.Tools, "tool")
 	if s.Resources > 0 {
-		out += fmt.Sprintf(", %d resources", s.Resources)
+		out += ", " + say.Plural(s.Resources, "resource")
 	}
 	if s.Prompts > 0 {
-		out += fmt.Sprintf(", %d prompts", s.Prompts)
+		out += ", " + say.Plural(s.Prompts, "prompt")
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // NewPlugin is lathe plugin; program makes the whole command line, which lathe plugin test runs.
@@ -112,13 +113,6 @@ func does(p api.Plugin) string {
 	return strings.Join(parts, "; ")
 }
 
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", n)
-}
-
 // costs says what the hooks of a plugin took lately, and what went wrong last.
 func costs(p api.Plugin, accounts []api.PluginAccount) string {
 	var sum api.PluginAccount
@@ -131,7 +125,7 @@ func costs(p api.Plugin, accounts []api.PluginAccount) string {
 	if sum.Calls == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("; %s in 30 days, %s", calls(sum.Calls), console.Millis(sum.Millis))
+	text := fmt.Sprintf("; %s in 30 days, %s", say.Plural(sum.Calls, "call"), console.Millis(sum.Millis))
 	if sum.Failed > 0 {
 		text += fmt.Sprintf(", %d failed, last: %s", sum.Failed, console.OneLine(sum.LastError, 120))
 	}
@@ -177,7 +171,7 @@ func pluginDoctor(ctx context.Context, env *console.Env, f *face.Face) error {
 		fmt.Fprintf(env.Stdout, "calls    %s %s: %d in 30 days, %s in all, %s the longest, %d failed%s\n", console.Clean(a.Plugin), console.Clean(a.Hook), a.Calls, console.Millis(a.Millis), console.Millis(a.Longest), a.Failed, lastError(a))
 	}
 	if bad > 0 {
-		return lathe.Errorf(lathe.CodeInvalid, "", "%d things are wrong with the plugins", bad)
+		return lathe.Errorf(lathe.CodeInvalid, "", "wrong with the plugins: %s", say.Plural(bad, "thing"))
 	}
 	fmt.Fprintln(env.Stdout, "all is well")
 	return nil

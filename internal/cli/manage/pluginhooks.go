@@ -97,7 +97,7 @@ func decideForeignHooks(ctx context.Context, env *console.Env, f *face.Face, fil
 		if run {
 			said = "run from now on, as they are"
 		}
-		fmt.Fprintf(env.Stdout, "the %d hooks of %s %s\n", len(one.Hooks), console.Clean(one.File), said)
+		fmt.Fprintf(env.Stdout, "the hooks of %s %s (%d)\n", console.Clean(one.File), said, len(one.Hooks))
 	}
 	if !done {
 		return lathe.Errorf(lathe.CodeNotFound, "see what there is with: lathe plugin hooks", "there are no hooks to decide about")

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // NewTrust is lathe trust.
@@ -113,7 +114,7 @@ func trustAdd(ctx context.Context, env *console.Env, f *face.Face) error {
 	if err := f.Decide(ctx, api.Decision{Digest: t.Digest, Keep: true}); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "lathe: trusted %s as it is now (%d files)\n", console.Clean(t.Dir), len(t.Files))
+	fmt.Fprintf(env.Stderr, "lathe: trusted %s as it is now (%s)\n", console.Clean(t.Dir), say.Plural(len(t.Files), "file"))
 	return nil
 }
 
@@ -142,7 +143,7 @@ func trustList(ctx context.Context, env *console.Env, f *face.Face, format conso
 		return console.PrintList(env, list)
 	}
 	for _, d := range list {
-		fmt.Fprintf(env.Stdout, "%s  %s  %d files\n", console.Clean(d.Dir), time.UnixMilli(d.Time).Format("2006-01-02 15:04"), d.Files)
+		fmt.Fprintf(env.Stdout, "%s  %s  %s\n", console.Clean(d.Dir), time.UnixMilli(d.Time).Format("2006-01-02 15:04"), say.Plural(d.Files, "file"))
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(env.Stderr, "lathe: no repository is trusted; trust this one with: lathe trust add")

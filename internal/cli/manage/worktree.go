@@ -14,6 +14,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // NewWorktree is lathe worktree.
@@ -57,7 +58,7 @@ func printWorktrees(env *console.Env, all []api.Worktree) {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, t := range all {
 		added, removed := t.Total()
-		fmt.Fprintf(w, "%s\t%s\t+%d -%d\t%s\n", console.Clean(t.Name), console.Several(len(t.Changes), "file"), added, removed, console.Clean(t.Directory))
+		fmt.Fprintf(w, "%s\t%s\t+%d -%d\t%s\n", console.Clean(t.Name), say.Plural(len(t.Changes), "file"), added, removed, console.Clean(t.Directory))
 	}
 	_ = w.Flush()
 }
@@ -97,7 +98,7 @@ func mergeWorktree(ctx context.Context, env *console.Env, f *face.Face, name str
 	}
 	switch {
 	case len(out.Conflicts) > 0:
-		return out, console.ExitError{Code: console.ExitFailed, Err: lathe.Errorf(lathe.CodeInvalid, "they are unchanged here, and as they were changed on branch "+out.Worktree.Branch, "%s could not be merged", console.Several(len(out.Conflicts), "file"))}
+		return out, console.ExitError{Code: console.ExitFailed, Err: lathe.Errorf(lathe.CodeInvalid, "they are unchanged here, and as they were changed on branch "+out.Worktree.Branch, "%s could not be merged", say.Plural(len(out.Conflicts), "file"))}
 	case len(out.Changed) == 0:
 		fmt.Fprintln(env.Stderr, "lathe: nothing was left to merge")
 	default:

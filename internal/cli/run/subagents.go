@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"lathe"
-	"lathe/internal/cli/console"
+	"lathe/internal/say"
 )
 
 // beside is what a run knows of the subagents that work in the background for it.
@@ -72,7 +72,7 @@ func (v *view) awaitsHelpers(ctx context.Context) bool {
 	}
 	n := tree.Beside()
 	if n > 0 && n != v.beside.told {
-		v.out.Notice(fmt.Sprintf("waiting for %s in the background", console.Several(n, "subagent")))
+		v.out.Notice(fmt.Sprintf("waiting for %s in the background", say.Plural(n, "subagent")))
 	}
 	v.beside.told = n
 	return n > 0 || tree.State == "working" || v.hasMore(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
+	"lathe/internal/say"
 )
 
 const (
@@ -48,12 +49,12 @@ func (d *drain) run() {
 	}
 	d.app.Log.Info("the server drains", "running", n, "limit", d.patience, "shared", shared)
 	if shared {
-		fmt.Fprintf(d.env.Stderr, "lathe: stopping: %s still running; another server goes on when their steps are over, for which there is %s (interrupt again to abort)\n", sessionCount(n), d.patience)
+		fmt.Fprintf(d.env.Stderr, "lathe: stopping: %s still running; another server goes on when their steps are over, for which there is %s (interrupt again to abort)\n", say.Plural(n, "session"), d.patience)
 	} else {
-		fmt.Fprintf(d.env.Stderr, "lathe: stopping: %s still running; waiting up to %s (interrupt again to abort)\n", sessionCount(n), d.patience)
+		fmt.Fprintf(d.env.Stderr, "lathe: stopping: %s still running; waiting up to %s (interrupt again to abort)\n", say.Plural(n, "session"), d.patience)
 	}
 	if turns.Drain(ctx) != nil {
 		turns.Interrupt()
-		fmt.Fprintf(d.env.Stderr, "lathe: aborting %s\n", sessionCount(turns.Running()))
+		fmt.Fprintf(d.env.Stderr, "lathe: aborting %s\n", say.Plural(turns.Running(), "session"))
 	}
 }

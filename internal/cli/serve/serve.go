@@ -333,13 +333,6 @@ func whoMayUse(listeners []net.Listener) string {
 	return "every program of every user of this machine can use the server"
 }
 
-func sessionCount(n int) string {
-	if n == 1 {
-		return "1 session"
-	}
-	return fmt.Sprintf("%d sessions", n)
-}
-
 // serverPassword returns the password from the file, else from the environment.
 func serverPassword(a *app.App, file string) (string, error) {
 	if file == "" {

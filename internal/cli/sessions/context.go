@@ -11,6 +11,7 @@ import (
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 )
 
 // NewContext is lathe context.
@@ -24,7 +25,7 @@ also shows what has happened to the window so far: compactions, prunes and the
 provider's cache.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return console.Usagef("expected one session id at most, got %d arguments", len(args))
+				return console.Usagef("expected one session id at most, got %s", say.Plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -65,7 +66,7 @@ func printWindow(env *console.Env, w api.Window) {
 	out := env.Stdout
 	st := console.NewStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.Bold(console.OneLine(w.Title, 200)), w.SessionID, w.Model)
-	fmt.Fprintf(out, "%9d tokens in the next request", w.Used)
+	fmt.Fprintf(out, "%9d %s in the next request", w.Used, say.Noun(w.Used, "token"))
 	if w.Limit > 0 {
 		fmt.Fprintf(out, ", %d %% of a window of %d; compacted at %d", w.Used*100/w.Limit, w.Limit, w.Usable)
 	}
@@ -100,11 +101,11 @@ func printWindowStats(env *console.Env, s api.WindowStats) {
 	out := env.Stdout
 	st := console.NewStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(out, "\n%s\n", st.Bold("So far"))
-	fmt.Fprintf(out, "%9d compactions, %d prunes that freed %d tokens\n", s.Compactions, s.Prunes, s.Pruned)
+	fmt.Fprintf(out, "%9d %s, %s that freed %s\n", s.Compactions, say.Noun(s.Compactions, "compaction"), say.Plural(s.Prunes, "prune"), say.Plural(s.Pruned, "token"))
 	c := s.Cache
-	fmt.Fprintf(out, "%9d tokens read from the cache (%d expected), %d written to it, %d sent fresh\n", c.Read, c.Expected, c.Written, c.Fresh)
-	fmt.Fprintf(out, "%9d requests after another: prefix broken by %d prunes and compactions, %d times by lathe; missing at the provider %d times\n",
-		c.Requests, c.Announced, c.Ours, c.Theirs)
+	fmt.Fprintf(out, "%9d %s read from the cache (%d expected), %d written to it, %d sent fresh\n", c.Read, say.Noun(c.Read, "token"), c.Expected, c.Written, c.Fresh)
+	fmt.Fprintf(out, "%9d %s after another: prefix broken %d times by pruning and compaction, %d times by lathe; missing at the provider %d times\n",
+		c.Requests, say.Noun(c.Requests, "request"), c.Announced, c.Ours, c.Theirs)
 	for _, step := range c.Steps {
 		if step.Reason != "" {
 			fmt.Fprintf(out, "          miss (%s): expected %d, read %d", step.Reason, step.Expected, step.Read)

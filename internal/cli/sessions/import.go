@@ -13,6 +13,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 type importOptions struct {
@@ -107,21 +108,22 @@ func (rep *importReport) add(env *console.Env, n api.ImportNews) error {
 func (rep *importReport) print(env *console.Env, dry bool) error {
 	s := rep.sum
 	if s.Export {
-		fmt.Fprintf(env.Stderr, "lathe: %s, %d messages\n", rep.last.Outcome, s.Messages)
+		fmt.Fprintln(env.Stderr, "lathe: "+rep.last.Outcome+", "+say.Plural(s.Messages, "message"))
 		_, err := fmt.Fprintln(env.Stdout, rep.last.ID)
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "read: %d sessions, %d messages, %d parts; %d pieces could not be read\n", s.Sessions, s.Messages, s.Parts, s.Problems)
+	fmt.Fprintf(env.Stdout, "read: %s, %s, %s; %s could not be read\n",
+		say.Plural(s.Sessions, "session"), say.Plural(s.Messages, "message"), say.Plural(s.Parts, "part"), say.Plural(s.Problems, "piece"))
 	if dry {
 		return nil
 	}
 	fmt.Fprintf(env.Stdout, "stored: %d added, %d updated, %d the same as before, %d kept since they went on here\n",
 		s.Outcomes[api.ImportAdded], s.Outcomes[api.ImportUpdated], s.Outcomes[api.ImportSame], s.Outcomes[api.ImportKept])
 	if n := s.Outcomes[api.ImportFailed]; n > 0 {
-		return fmt.Errorf("%d sessions could not be stored; see above for the reasons", n)
+		return fmt.Errorf("%s could not be stored; see above for the reasons", say.Plural(n, "session"))
 	}
 	if len(s.Differ) > 0 {
-		return fmt.Errorf("%d sessions differ from what was read, the first is %s", len(s.Differ), s.Differ[0])
+		return fmt.Errorf("not as they were read: %s, the first is %s", say.Plural(len(s.Differ), "session"), s.Differ[0])
 	}
 	fmt.Fprintln(env.Stdout, "checked: every session that was stored reads back the same, by count and by hash")
 	return nil

@@ -7,6 +7,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // programs are those whose commands and agents can be copied, as they are called here.
@@ -60,7 +61,7 @@ func filesDone(env *console.Env, in api.Import, sum api.ImportSum) error {
 	}
 	fmt.Fprintln(env.Stderr, "lathe: its MCP servers, if it has any: lathe mcp import")
 	if n := sum.Outcomes[api.ImportFailed]; n > 0 {
-		return fmt.Errorf("%d files were left out; see above for the reasons", n)
+		return fmt.Errorf("left out: %s; see above for the reasons", say.Plural(n, "file"))
 	}
 	return nil
 }

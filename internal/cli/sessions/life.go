@@ -11,6 +11,7 @@ import (
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/say"
 )
 
 // onSession makes a command whose first argument is a session.
@@ -108,7 +109,7 @@ func tellFiles(env *console.Env, out api.Reverted) error {
 		fmt.Fprintf(env.Stderr, "lathe: kept %s: %s\n", console.Clean(c.Path), c.Reason)
 	}
 	if len(out.Kept) > 0 {
-		return console.ExitError{Code: console.ExitFailed, Err: lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "%d files were kept", len(out.Kept))}
+		return console.ExitError{Code: console.ExitFailed, Err: lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "kept: %s", say.Plural(len(out.Kept), "file"))}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // NewDebug is lathe debug.
@@ -43,7 +44,7 @@ request that was repeated is shown once.`,
   lathe debug replay --format json | jq '.steps[] | {number, change}'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return console.Usagef("expected one session id at most, got %d arguments", len(args))
+				return console.Usagef("expected one session id at most, got %s", say.Plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -84,7 +85,7 @@ type replayPrinter struct {
 }
 
 func (p replayPrinter) print(r api.Replay) {
-	fmt.Fprintf(p.out, "%s\n%s  %d requests\n", p.style.Bold(console.OneLine(r.Title, 200)), r.SessionID, r.Count)
+	fmt.Fprintf(p.out, "%s\n%s  %s\n", p.style.Bold(console.OneLine(r.Title, 200)), r.SessionID, say.Plural(r.Count, "request"))
 	for _, n := range r.Notes {
 		p.note(n)
 	}
@@ -129,7 +130,7 @@ func (p replayPrinter) step(s api.ReplayStep) {
 // changeText says how a request differs from the one before.
 func changeText(c api.Change) string {
 	if c.Differs == "" {
-		text := fmt.Sprintf("begins with all of the request before; %d messages added", c.Added)
+		text := fmt.Sprintf("begins with all of the request before; %s added", say.Plural(c.Added, "message"))
 		if c.Settings {
 			text += "; other settings"
 		}
@@ -139,7 +140,7 @@ func changeText(c api.Change) string {
 	if c.Because != "" {
 		text += " (" + console.Clean(c.Because) + ")"
 	}
-	text += fmt.Sprintf("; %d messages kept, %d gone, %d added", c.Kept, c.Gone, c.Added)
+	text += fmt.Sprintf("; %s kept, %d gone, %d added", say.Plural(c.Kept, "message"), c.Gone, c.Added)
 	if c.System {
 		text += "; another system prompt"
 	}
@@ -192,7 +193,7 @@ func (p replayPrinter) content(of string, c api.RequestContent) {
 			p.content(of, f)
 		}
 	case "file":
-		p.piece(of+" · file", strings.TrimSpace(fmt.Sprintf("%s %s %s %d bytes %s", c.MIME, c.Name, c.URL, c.Size, c.SHA256)))
+		p.piece(of+" · file", strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", c.MIME, c.Name, c.URL, say.Plural(c.Size, "byte"), c.SHA256)))
 	case "reasoning":
 		p.piece(of+" · reasoning", cmp.Or(c.Text, "(only "+strings.Join(c.Meta, ", ")+")"))
 	default:

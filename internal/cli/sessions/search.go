@@ -12,6 +12,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 // NewSearch is lathe search.
@@ -58,9 +59,9 @@ func tellIndex(ctx context.Context, env *console.Env, f *face.Face) error {
 	case err != nil || index.Pending == 0:
 		return err
 	case index.ReadOnly:
-		fmt.Fprintf(env.Stderr, "lathe: the newest %d messages are not in the index and cannot be found\n", index.Pending)
+		fmt.Fprintf(env.Stderr, "lathe: not in the index yet, and not to be found: the newest %s\n", say.Plural(index.Pending, "message"))
 	case index.Pending >= tellIndexing:
-		fmt.Fprintf(env.Stderr, "lathe: indexing %d messages, once; it goes on where it stopped if you stop it\n", index.Pending)
+		fmt.Fprintf(env.Stderr, "lathe: indexing %s, once; it goes on where it stopped if you stop it\n", say.Plural(index.Pending, "message"))
 	}
 	return nil
 }

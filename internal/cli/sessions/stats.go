@@ -15,6 +15,7 @@ import (
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 	"lathe/internal/order"
+	"lathe/internal/say"
 )
 
 // NewStats is lathe stats.
@@ -65,7 +66,7 @@ func hits(t lathe.Tokens) float64 {
 
 func printStats(env *console.Env, st *api.Stats, top int) {
 	s := console.NewStyle(env.StdoutTTY, env.Getenv)
-	fmt.Fprintf(env.Stdout, "%d sessions, %d answers, %s\n", st.Sessions, st.Total.Answers, money(st.Total.USD))
+	fmt.Fprintf(env.Stdout, "%s, %s, %s\n", say.Plural(st.Sessions, "session"), say.Plural(st.Total.Answers, "answer"), money(st.Total.USD))
 	t := st.Total.Tokens.Counted()
 	fmt.Fprintf(env.Stdout, "tokens: %d in, %d out, %d reasoning, %d from cache, %d into cache (%.0f%% of the input came from a cache)\n",
 		t.Input, t.Output, t.Reasoning, t.CacheRead, t.CacheWrite, hits(t))
@@ -88,7 +89,7 @@ func printBeside(env *console.Env, s console.Style, m map[string]*api.Tally, top
 	fmt.Fprintf(env.Stdout, "\n%s\n", s.Bold("beside the answers"))
 	for _, k := range atMost(byCost(m), top) {
 		t := m[k]
-		fmt.Fprintf(env.Stdout, "%8d requests %11d tokens %10s  %s\n", t.Answers, t.Tokens.Counted().Total(), money(t.USD), console.Clean(k))
+		fmt.Fprintf(env.Stdout, "%8d %-8s %11d %-6s %10s  %s\n", t.Answers, say.Noun(t.Answers, "request"), t.Tokens.Counted().Total(), say.Noun(t.Tokens.Counted().Total(), "token"), money(t.USD), console.Clean(k))
 	}
 }
 
@@ -102,7 +103,7 @@ func printToolUse(env *console.Env, s console.Style, tools map[string]*api.ToolT
 	})
 	for _, n := range atMost(names, top) {
 		u := tools[n]
-		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s\n", u.Calls, u.Failed, time.Duration(u.Millis)*time.Millisecond, console.Clean(n))
+		fmt.Fprintf(env.Stdout, "%8d %-5s %6d failed %10s  %s\n", u.Calls, say.Noun(u.Calls, "call"), u.Failed, time.Duration(u.Millis)*time.Millisecond, console.Clean(n))
 	}
 }
 
@@ -115,7 +116,7 @@ func printHooks(env *console.Env, s console.Style, hooks []api.PluginAccount, to
 	hooks = slices.Clone(hooks)
 	order.Stable(hooks, func(a, b api.PluginAccount) int { return cmp.Compare(b.Millis, a.Millis) })
 	for _, h := range atMost(hooks, top) {
-		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s %s\n", h.Calls, h.Failed, console.Millis(h.Millis), console.Clean(h.Plugin), console.Clean(h.Hook))
+		fmt.Fprintf(env.Stdout, "%8d %-5s %6d failed %10s  %s %s\n", h.Calls, say.Noun(h.Calls, "call"), h.Failed, console.Millis(h.Millis), console.Clean(h.Plugin), console.Clean(h.Hook))
 	}
 }
 
@@ -132,7 +133,7 @@ func printTallies(env *console.Env, title string, m map[string]*api.Tally, keys 
 	fmt.Fprintf(env.Stdout, "\n%s\n", title)
 	for _, k := range atMost(keys, top) {
 		t := m[k]
-		fmt.Fprintf(env.Stdout, "%8d answers %12d tokens %3.0f%% cached %10s  %s\n", t.Answers, t.Tokens.Counted().Total(), hits(t.Tokens.Counted()), money(t.USD), console.Clean(k))
+		fmt.Fprintf(env.Stdout, "%8d %-7s %12d %-6s %3.0f%% cached %10s  %s\n", t.Answers, say.Noun(t.Answers, "answer"), t.Tokens.Counted().Total(), say.Noun(t.Tokens.Counted().Total(), "token"), hits(t.Tokens.Counted()), money(t.USD), console.Clean(k))
 	}
 }
 
@@ -148,9 +149,9 @@ func printWindows(env *console.Env, s console.Style, w api.WindowTally) {
 		return
 	}
 	fmt.Fprintf(env.Stdout, "\n%s\n", s.Bold("windows"))
-	fmt.Fprintf(env.Stdout, "%8d compactions, %d prunes that freed %d tokens\n", w.Compactions, w.Prunes, w.Pruned)
-	fmt.Fprintf(env.Stdout, "%8d requests after another: %d tokens shared with it, %d read from a cache; %d sent anew cost %s more\n",
-		w.Requests, w.Expected, w.Read, w.Missed, money(w.MissedUSD))
-	fmt.Fprintf(env.Stdout, "         prefixes broken: %d by prunes and compactions, %d by lathe; %d missing at the provider\n",
+	fmt.Fprintf(env.Stdout, "%8d %s, %s that freed %s\n", w.Compactions, say.Noun(w.Compactions, "compaction"), say.Plural(w.Prunes, "prune"), say.Plural(w.Pruned, "token"))
+	fmt.Fprintf(env.Stdout, "%8d %s after another: %s shared with it, %d read from a cache; %d sent anew cost %s more\n",
+		w.Requests, say.Noun(w.Requests, "request"), say.Plural(w.Expected, "token"), w.Read, w.Missed, money(w.MissedUSD))
+	fmt.Fprintf(env.Stdout, "         prefixes broken: %d by pruning and compaction, %d by lathe; %d missing at the provider\n",
 		w.Announced, w.Ours, w.Theirs)
 }

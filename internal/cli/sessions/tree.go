@@ -12,6 +12,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/say"
 )
 
 func newSessionTree(env *console.Env) *cobra.Command {
@@ -48,7 +49,7 @@ func printTree(env *console.Env, h api.Helper, depth int) {
 		notes = append(notes, "branch "+console.Clean(h.Branch))
 	}
 	took := time.UnixMilli(h.Updated).Sub(time.UnixMilli(h.Created)).Round(time.Second)
-	fmt.Fprintf(env.Stdout, "%s%s  %s  %s, %d tokens, %s  (%s)\n", strings.Repeat("  ", depth), h.ID, console.OneLine(h.Title, 60), h.Cost, h.Tokens, took, strings.Join(notes, ", "))
+	fmt.Fprintf(env.Stdout, "%s%s  %s  %s, %s, %s  (%s)\n", strings.Repeat("  ", depth), h.ID, console.OneLine(h.Title, 60), h.Cost, say.Plural(h.Tokens, "token"), took, strings.Join(notes, ", "))
 	for _, below := range h.Helpers {
 		printTree(env, below, depth+1)
 	}

@@ -15,6 +15,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 	"lathe/internal/tui/paint"
 	"lathe/internal/turn"
 )
@@ -464,18 +465,11 @@ func costLine(out turn.Outcome, took time.Duration) string {
 		return ""
 	}
 	t := out.Tokens
-	line := fmt.Sprintf("— %s · %s · %s · %s in", info.Agent, info.Model, steps(out.Steps), console.Count(t.Prompt()))
+	line := fmt.Sprintf("— %s · %s · %s · %s in", info.Agent, info.Model, say.Plural(out.Steps, "step"), console.Count(t.Prompt()))
 	if t.Prompt() > 0 && t.CacheRead > 0 {
 		line += fmt.Sprintf(" (%d%% cached)", t.CacheRead*100/t.Prompt())
 	}
 	return line + fmt.Sprintf(", %s out · %s · %s", console.Count(t.Output+t.Reasoning), out.Cost, took.Round(100*time.Millisecond))
-}
-
-func steps(n int) string {
-	if n == 1 {
-		return "1 step"
-	}
-	return fmt.Sprintf("%d steps", n)
 }
 
 // newline ends a line that streamed text left open.

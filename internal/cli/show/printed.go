@@ -1,9 +1,9 @@
 package show
 
 import (
-	"fmt"
 	"strings"
 
+	"lathe/internal/say"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -24,7 +24,7 @@ func (o *Output) printed(text string) {
 		return
 	}
 	if before > 0 {
-		o.ErrLine(o.Style.Dim("    … " + o.say(fmt.Sprintf("%d lines more", before))))
+		o.ErrLine(o.Style.Dim("    … " + o.say(say.Plural(before, "line")+" more")))
 	}
 	for _, line := range lines {
 		if line = line.Cut(o.width()-4, styled.WcWidth); !o.colours.on() {

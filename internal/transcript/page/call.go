@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 )
 
 // call is what is shown of a tool call, whatever its state.
@@ -134,7 +135,7 @@ func (c call) notes() []string {
 		out = append(out, fmt.Sprintf("%d found", n))
 	}
 	if n := c.linesRead(); n > 0 {
-		out = append(out, plural(n, "line"))
+		out = append(out, say.Plural(n, "line"))
 	}
 	if c.failed {
 		out = append(out, "failed")

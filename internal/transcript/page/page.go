@@ -15,6 +15,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
+	"lathe/internal/say"
 )
 
 //go:embed style.css
@@ -81,7 +82,7 @@ func (p *page) facts() []string {
 	info := p.session.Info
 	out := []string{stamp(info.Created)}
 	if n := len(p.rounds); n > 0 {
-		out = append(out, plural(n, "prompt"))
+		out = append(out, say.Plural(n, "prompt"))
 	}
 	var took time.Duration
 	var cost lathe.Money
@@ -95,7 +96,7 @@ func (p *page) facts() []string {
 	out = append(out, max(cost, info.Cost).String())
 	if added, removed := lathe.CountLines(p.session.Diffs); len(p.session.Diffs) > 0 {
 		files := len(p.session.Diffs) - len(lathe.Renames(p.session.Diffs))/2
-		out = append(out, fmt.Sprintf("%s, +%d −%d", plural(files, "changed file"), added, removed))
+		out = append(out, fmt.Sprintf("%s, +%d −%d", say.Plural(files, "changed file"), added, removed))
 	}
 	return out
 }

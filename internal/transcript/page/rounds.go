@@ -8,6 +8,7 @@ import (
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 )
 
 // openBelow is the number of calls from which the work of a round is folded away.
@@ -175,9 +176,9 @@ func countCalls(parts []lathe.Part) (n int) {
 }
 
 func workTitle(steps, calls int, took time.Duration) string {
-	out := []string{plural(steps, "step")}
+	out := []string{say.Plural(steps, "step")}
 	if calls > 0 {
-		out = append(out, plural(calls, "call"))
+		out = append(out, say.Plural(calls, "call"))
 	}
 	if took > 0 {
 		out = append(out, duration(took))

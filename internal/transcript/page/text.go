@@ -75,13 +75,6 @@ func writeSpan(b *strings.Builder, span highlight.Span) {
 	b.WriteString("</" + tag + ">")
 }
 
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // duration says how long something took, with two figures.

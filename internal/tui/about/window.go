@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/api"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -57,7 +58,7 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 	}
 	f.Head("cost by model")
 	for _, m := range w.ByModel {
-		f.Row(m.Cost, fmt.Sprintf("%s: %d answers, %s sent (%s cached), %s answered", m.Model, m.Answers, look.Short(m.Sent), look.Short(m.Cached), look.Short(m.Answered)))
+		f.Row(m.Cost, fmt.Sprintf("%s: %s, %s sent (%s cached), %s answered", m.Model, say.Plural(m.Answers, "answer"), look.Short(m.Sent), look.Short(m.Cached), look.Short(m.Answered)))
 	}
 	if len(w.ByModel) == 0 {
 		f.Note("nothing was answered yet")
@@ -75,7 +76,7 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 	f.Head("so far")
 	f.Out = append(f.Out, cacheBar(l, w)...)
 	f.Row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
-	f.Row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))
+	f.Row("compactions", fmt.Sprintf("%d, and %s", w.Compactions, say.Plural(w.Prunes, "prune")))
 	return f.Out
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/approval"
+	"lathe/internal/say"
 	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
@@ -248,7 +249,7 @@ func (s *Permission) label(l look.Look, an answer) styled.Line {
 func (s *Permission) beside(l look.Look, an answer) styled.Line {
 	switch n := s.body.Unread(); {
 	case an.Key == allowOnce.Key && n > 0:
-		return styled.Plain(l.T(fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line"))), l.FG(theme.Warning))
+		return styled.Plain(l.T(fmt.Sprintf("  not shown to its end: %s below", say.Plural(n, "line"))), l.FG(theme.Warning))
 	case an.Key == allowMore.Key:
 		return styled.Plain(l.Glyph(" …  ", " ... ")+inWords(l, approval.Offers(s.Ask)[0]), l.FG(theme.Muted))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 	"lathe/internal/tui/change"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
@@ -187,7 +188,7 @@ func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []st
 		out = out[len(out)-most:]
 	}
 	if hidden > 0 {
-		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(hidden, "line")+" before"), l.FG(theme.Muted))}, out...)
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(say.Plural(hidden, "line")+" before"), l.FG(theme.Muted))}, out...)
 	}
 	return l.gutter(out)
 }
@@ -213,7 +214,7 @@ func (l pen) limit(lines []styled.Line, most int) []styled.Line {
 	}
 	if len(lines) > most {
 		rest := len(lines) - most
-		lines = append(lines[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
+		lines = append(lines[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(say.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
 	}
 	return l.gutter(lines)
 }
@@ -280,7 +281,7 @@ func (l pen) children(c call) []styled.Line {
 		}.Cut(l.Width-8, l.Method))
 	}
 	if n := len(out) - 5; n > 0 && !l.Details {
-		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(n, "call")+" before"), l.FG(theme.Muted))}, out[n:]...)
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+l.T(say.Plural(n, "call")+" before"), l.FG(theme.Muted))}, out[n:]...)
 	}
 	if id, _ := c.meta["sessionId"].(string); id != "" && l.Child != "" {
 		out = append(out, styled.Plain(l.T(l.Child+" or a click goes into its session, "+l.Back+" comes back"), l.FG(theme.Muted)).Cut(l.Width-8, l.Method))

@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
@@ -196,7 +197,7 @@ func (l pen) ledger(kept string) []styled.Line {
 			facts++
 		}
 	}
-	head := styled.Plain(" "+l.Glyph("▸", ">")+" "+l.T("kept word for word for the model: "+look.Plural(facts, "fact")), l.FG(theme.Muted)).Cut(l.Width-2, l.Method)
+	head := styled.Plain(" "+l.Glyph("▸", ">")+" "+l.T("kept word for word for the model: "+say.Plural(facts, "fact")), l.FG(theme.Muted)).Cut(l.Width-2, l.Method)
 	if !l.Details {
 		return []styled.Line{head}
 	}

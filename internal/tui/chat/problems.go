@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"lathe"
-	"lathe/internal/tui/look"
+	"lathe/internal/say"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -72,7 +72,7 @@ func (l pen) problems(c call) []styled.Line {
 		most = detailLines
 	}
 	if rest := len(out) - most; rest > 0 {
-		out = append(out[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "error")+" more"), l.FG(theme.Muted)))
+		out = append(out[:most:most], styled.Plain(l.Glyph("…", "...")+" "+l.T(say.Plural(rest, "error")+" more"), l.FG(theme.Muted)))
 	}
 	return l.gutter(out)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/tui/edit"
-	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -68,7 +68,7 @@ func (l pen) said(p *piece) (out []styled.Line) {
 			out = append(out, styled.Wrap(line, l.Width-5, l.Method)...)
 		}
 		if rest := len(out) - foldTo; !open && len(out) > foldLines {
-			out = append(out[:foldTo:foldTo], styled.Plain(l.Glyph("…", "...")+" "+l.T(look.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
+			out = append(out[:foldTo:foldTo], styled.Plain(l.Glyph("…", "...")+" "+l.T(say.Plural(rest, "line")+" more"), l.FG(theme.Muted)))
 		}
 	case *lathe.File:
 		out = []styled.Line{{{Text: l.Glyph("⎘ ", "@ "), Style: l.FG(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.FG(theme.Muted)}}}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
@@ -83,13 +84,13 @@ func (l pen) subject(c call) styled.Line {
 // how a command ended; bad marks what the person should look at.
 func (c call) counted() (text string, bad bool) {
 	if n := len(c.problems()); n > 0 && !c.running {
-		return look.Plural(n, "error"), true
+		return say.Plural(n, "error"), true
 	}
 	if c.running || c.failed {
 		return "", false
 	}
 	if n, ok := lathe.MetaInt(c.meta["matches"]); ok {
-		return strings.Replace(look.Plural(n, "match"), "matchs", "matches", 1), false
+		return strings.Replace(say.Plural(n, "match"), "matchs", "matches", 1), false
 	}
 	if n, ok := lathe.MetaInt(c.meta["count"]); ok {
 		return fmt.Sprintf("%d found", n), false
@@ -101,12 +102,12 @@ func (c call) counted() (text string, bad bool) {
 		return c.tasks(), false
 	case "task":
 		if n := len(listOf(c.meta["summary"])); n > 0 {
-			return look.Plural(n, "call"), false
+			return say.Plural(n, "call"), false
 		}
 		return "", false
 	case "write":
 		if c.diff() == "" {
-			return look.Plural(strings.Count(strings.TrimSuffix(c.arg("content"), "\n"), "\n")+1, "line"), false
+			return say.Plural(strings.Count(strings.TrimSuffix(c.arg("content"), "\n"), "\n")+1, "line"), false
 		}
 	}
 	switch n, ok := lathe.MetaInt(c.meta["exit"]); {
@@ -123,7 +124,7 @@ func (c call) counted() (text string, bad bool) {
 func (c call) extent() string {
 	shown, _ := c.meta["display"].(map[string]any)
 	if n, ok := lathe.MetaInt(shown["totalEntries"]); ok {
-		return strings.Replace(look.Plural(n, "entry"), "entrys", "entries", 1)
+		return strings.Replace(say.Plural(n, "entry"), "entrys", "entries", 1)
 	}
 	from, first := lathe.MetaInt(shown["lineStart"])
 	till, last := lathe.MetaInt(shown["lineEnd"])
@@ -133,7 +134,7 @@ func (c call) extent() string {
 	total, known := lathe.MetaInt(shown["totalLines"])
 	switch {
 	case from <= 1 && (known && till >= total || !known && shown["truncated"] != true):
-		return look.Plural(till, "line")
+		return say.Plural(till, "line")
 	case known:
 		return fmt.Sprintf("lines %d–%d of %d", from, till, total)
 	}

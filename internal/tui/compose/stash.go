@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
@@ -161,7 +162,7 @@ func stashItem(l look.Look, k memory.Stashed, now time.Time) dialog.Item {
 	first, rest, more := strings.Cut(text, "\n")
 	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Quoted: true, Group: l.Day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
 	if more {
-		it.Detail = "and " + look.Plural(strings.Count(rest, "\n")+1, "line") + " more"
+		it.Detail = "and " + say.Plural(strings.Count(rest, "\n")+1, "line") + " more"
 	}
 	return it
 }

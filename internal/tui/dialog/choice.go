@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/say"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -106,7 +107,7 @@ func (c *Choice) Show(l look.Look, height int, title styled.Line, text []styled.
 			what = note(i)
 		}
 		if n := c.body.Unread(); what == "" && i < c.Yes && n > 0 {
-			what = "  not shown to its end: " + look.Plural(n, "line") + " below"
+			what = "  not shown to its end: " + say.Plural(n, "line") + " below"
 		}
 		if what != "" {
 			line = append(line, styled.Span{Text: l.T(what), Style: l.FG(theme.Warning)})

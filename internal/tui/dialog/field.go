@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/say"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -55,7 +56,7 @@ func (s *Field) Draw(l look.Look, _ int) ([]styled.Line, int, int) {
 		n := min(all, 40, max(1, l.Width-22))
 		text, x = styled.Plain(strings.Repeat(l.Glyph("•", "*"), n), l.FG(theme.Text)), 2+n
 		if all > 0 {
-			text = append(text, styled.Span{Text: l.T("  " + look.Plural(all, "character")), Style: l.FG(theme.Muted)})
+			text = append(text, styled.Span{Text: l.T("  " + say.Plural(all, "character")), Style: l.FG(theme.Muted)})
 		} else {
 			text = styled.Plain(l.T(" it is not shown as you type or paste it"), l.FG(theme.Muted))
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"lathe/internal/say"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 )
@@ -192,9 +193,9 @@ func (e *Editor) Paste(text string) {
 // Extent says how long a text is, in lines or for a single line in characters.
 func Extent(text string) string {
 	if lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1; lines > 1 {
-		return fmt.Sprintf("%d lines", lines)
+		return say.Plural(lines, "line")
 	}
-	return fmt.Sprintf("%d characters", utf8.RuneCountInString(text))
+	return say.Plural(utf8.RuneCountInString(text), "character")
 }
 
 // Chip inserts a label that stands for content. The label is removed as a whole.

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
@@ -296,7 +297,7 @@ func (s *Sheet) state() string {
 	case n == 0:
 		return "nowhere in this session"
 	case !s.moving:
-		return look.Plural(n, "place") + more
+		return say.Plural(n, "place") + more
 	}
 	return fmt.Sprintf("%d of %d%s", s.at+1, n, more)
 }

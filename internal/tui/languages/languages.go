@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -68,7 +69,7 @@ var words = map[string]string{"connected": "running", "error": "failed"}
 func state(s api.LanguageServer) string {
 	out := []string{look.Or(words[s.State], s.State)}
 	if s.Errors > 0 {
-		out = append(out, fmt.Sprintf("%d errors", s.Errors))
+		out = append(out, say.Plural(s.Errors, "error"))
 	}
 	return strings.Join(out, ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/printable"
+	"lathe/internal/say"
 	"lathe/internal/tui/engine"
 )
 
@@ -195,7 +196,7 @@ func (t *talk) models(words string) {
 	case len(out) == 0:
 		t.say("No model has these words. Connect a provider with: lathe auth login")
 	case len(out) > 30:
-		t.say("%d models. Type /models and a word of the name.", len(out))
+		t.say("%s. Type /models and a word of the name.", t.in(say.Plural(len(out), "model")))
 	default:
 		t.menu.offer(out)
 	}

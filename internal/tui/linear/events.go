@@ -6,6 +6,7 @@ import (
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
+	"lathe/internal/say"
 	"lathe/internal/tui/change"
 	"lathe/internal/tui/chat"
 )
@@ -288,7 +289,7 @@ func (v *voice) change(diff string, most int) {
 	list := change.Changes(diff)
 	for i, c := range list {
 		if i == most {
-			v.say("%d changed lines more.", len(list)-i)
+			v.say("Left out: %s.", v.in(say.Plural(len(list)-i, "changed line")))
 			return
 		}
 		if c.Line == 0 {

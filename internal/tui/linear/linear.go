@@ -364,14 +364,7 @@ func (t *talk) background(do func() error) {
 
 func (v *voice) duration(d time.Duration) string {
 	if d < time.Minute {
-		return v.in(plural(int(d.Seconds()), "second"))
+		return v.in(say.Plural(int(d.Seconds()), "second"))
 	}
-	return v.in(plural(int(d.Minutes()), "minute")) + " " + v.in(plural(int(d.Seconds())%60, "second"))
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return v.in(say.Plural(int(d.Minutes()), "minute")) + " " + v.in(say.Plural(int(d.Seconds())%60, "second"))
 }

@@ -8,6 +8,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/diff"
 	"lathe/internal/printable"
+	"lathe/internal/say"
 )
 
 const (
@@ -46,7 +47,7 @@ func (t *talk) review() {
 
 // changed says in a line what became of a file, and by which prompt.
 func (t *talk) changed(p api.Reviewed, f api.ReviewedFile) string {
-	words := []string{f.File, t.in(f.Status), t.in(plural(f.Additions, "line")) + " " + t.in("added"), t.in(plural(f.Deletions, "line")) + " " + t.in("removed")}
+	words := []string{f.File, t.in(f.Status), t.in(say.Plural(f.Additions, "line")) + " " + t.in("added"), t.in(say.Plural(f.Deletions, "line")) + " " + t.in("removed")}
 	switch other := p.Renames()[f.File]; {
 	case other != "" && f.Status == "added":
 		words = []string{f.File, t.in(fmt.Sprintf("renamed from %s", other))}

@@ -176,13 +176,6 @@ func Short(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func Plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 func Or(a, b string) string {
 	if a != "" {
 		return a

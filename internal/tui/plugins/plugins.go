@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -57,7 +58,7 @@ func (r *Room) list(all api.Plugins, files []api.ForeignHooks) dialog.List {
 	asked := map[string]api.ForeignHooks{}
 	for _, f := range files {
 		asked[hooksID+f.File] = f
-		l.Items = append(l.Items, dialog.Item{ID: hooksID + f.File, Title: styled.OneLine(f.File), Detail: look.Plural(len(f.Hooks), "hook"), Right: hooksState(f), Group: "in Claude Code's settings"})
+		l.Items = append(l.Items, dialog.Item{ID: hooksID + f.File, Title: styled.OneLine(f.File), Detail: say.Plural(len(f.Hooks), "hook"), Right: hooksState(f), Group: "in Claude Code's settings"})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		if f, ok := asked[it.ID]; ok {
@@ -91,7 +92,7 @@ func detail(p api.Plugin, accounts []api.PluginAccount) string {
 		parts = append(parts, "last error: "+last)
 	}
 	if calls > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %.0f ms", look.Plural(calls, "call"), ms))
+		parts = append(parts, fmt.Sprintf("%s, %.0f ms", say.Plural(calls, "call"), ms))
 	}
 	for _, kind := range []struct {
 		what  string

@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/api"
 	"lathe/internal/diff"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -254,7 +255,7 @@ func (f *file) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 
 // where says which hunk the marked line belongs to.
 func (f *file) where(l look.Look) string {
-	text := look.Plural(len(f.hunks), "hunk")
+	text := say.Plural(len(f.hunks), "hunk")
 	if len(f.lines) > 0 && f.lines[f.at].hunk > 0 {
 		text = fmt.Sprintf("hunk %d of %d", f.lines[f.at].hunk, len(f.hunks))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -159,7 +160,7 @@ func kept(out api.Reverted) string {
 	if out.Conflicts == 0 {
 		return ""
 	}
-	return "; left " + look.Plural(out.Conflicts, "file") + " alone"
+	return "; left " + say.Plural(out.Conflicts, "file") + " alone"
 }
 
 // outcome says what would become of files, by the names that name gives their paths.

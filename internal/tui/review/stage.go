@@ -37,5 +37,5 @@ func staged(in api.Stage, out api.Staged) string {
 	case len(out.Files) == 1:
 		return "staged 1 file as it is now"
 	}
-	return fmt.Sprintf("staged %d files as they are now", len(out.Files))
+	return fmt.Sprintf("staged %d files as they are now", len(out.Files)) // more than one
 }

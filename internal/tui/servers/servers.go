@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
@@ -82,7 +83,7 @@ func state(s api.MCPServer) string {
 		out = w
 	}
 	if s.Known && s.State != "disabled" {
-		out += fmt.Sprintf(", %d tools", s.Tools)
+		out += ", " + say.Plural(s.Tools, "tool")
 	}
 	if s.Memory > 0 {
 		out += fmt.Sprintf(", %d MiB", (s.Memory+1<<19)>>20)
@@ -151,5 +152,5 @@ func refreshed(out api.MCPRefreshed) string {
 	if len(words) == 0 {
 		return "the servers offer what the session knows"
 	}
-	return fmt.Sprintf("tools taken up: %s; about %d tokens are sent uncached once", strings.Join(words, ", "), out.Resent)
+	return fmt.Sprintf("tools taken up: %s; sent uncached once: about %s", strings.Join(words, ", "), say.Plural(out.Resent, "token"))
 }

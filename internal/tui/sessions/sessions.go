@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
@@ -174,7 +175,7 @@ func sessionFoot(l look.Look, s lathe.Session) styled.Line {
 		text += l.Glyph(" · ", ", ") + s.Cost.String()
 	}
 	if s.Summary != nil && s.Summary.Files > 0 {
-		text += l.Glyph(" · ", ", ") + l.T(fmt.Sprintf("%d files, +%d -%d", s.Summary.Files, s.Summary.Additions, s.Summary.Deletions))
+		text += l.Glyph(" · ", ", ") + l.T(say.Plural(s.Summary.Files, "file")+fmt.Sprintf(", +%d -%d", s.Summary.Additions, s.Summary.Deletions))
 	}
 	return styled.Plain(styled.OneLine(text), l.FG(theme.Muted))
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
@@ -94,7 +95,7 @@ func (r *Room) Offer(f api.Found) tea.Msg {
 		l.Items = append(l.Items, dialog.Item{ID: "models:" + p, Title: styled.OneLine(p), Detail: "a key is stored", Group: "found"})
 	}
 	for _, s := range f.Servers {
-		detail := fmt.Sprintf("answers at %s with %d models", s.URL, s.Models)
+		detail := fmt.Sprintf("answers at %s with %s", s.URL, say.Plural(s.Models, "model"))
 		l.Items = append(l.Items, dialog.Item{ID: "models:" + s.Provider, Title: styled.OneLine(s.Name), Detail: styled.OneLine(detail), Group: "found"})
 	}
 	rest := ""

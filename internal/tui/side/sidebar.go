@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
@@ -238,7 +239,7 @@ func (b *Bar) sideFiles(l look.Look, most int) section {
 	}
 	if b.of != b.host.Session().ID || len(b.changes) == 0 {
 		if s := b.host.Session().Summary; s != nil && s.Files > 0 && b.of != b.host.Session().ID {
-			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(l.T(look.Plural(s.Files, "file"))+"  ", l.FG(theme.Text)), l.Counts(s.Additions, s.Deletions)...)}}
+			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(l.T(say.Plural(s.Files, "file"))+"  ", l.FG(theme.Text)), l.Counts(s.Additions, s.Deletions)...)}}
 		}
 		return section{}
 	}

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -65,7 +66,7 @@ func has(e api.Elsewhere) string {
 	var words []string
 	add := func(n int, what string) {
 		if n > 0 {
-			words = append(words, look.Plural(n, what))
+			words = append(words, say.Plural(n, what))
 		}
 	}
 	if e.More {
@@ -232,7 +233,7 @@ func (t taking) more() tea.Msg {
 			return t.over(*news.Sum)
 		}
 	}
-	return dialog.All{dialog.Tell{Text: fmt.Sprintf("importing: %s so far", look.Plural(t.done, "session"))}, tea.Cmd(t.more)}
+	return dialog.All{dialog.Tell{Text: fmt.Sprintf("importing: %s so far", say.Plural(t.done, "session"))}, tea.Cmd(t.more)}
 }
 
 // file notes what has to be told of a file.
@@ -262,7 +263,7 @@ func (t taking) over(sum api.ImportSum) tea.Msg {
 
 // copied says what became of files.
 func (t taking) copied(sum api.ImportSum) string {
-	text := look.Plural(sum.Outcomes[api.ImportAdded], "file") + " copied"
+	text := say.Plural(sum.Outcomes[api.ImportAdded], "file") + " copied"
 	if n := sum.Outcomes[api.ImportSame]; n > 0 {
 		text += fmt.Sprintf(", %d were here already", n)
 	}
@@ -280,12 +281,12 @@ type Copied struct{}
 
 // summed says what an import did.
 func summed(s api.ImportSum) string {
-	text := look.Plural(s.Outcomes[api.ImportAdded]+s.Outcomes[api.ImportUpdated], "session") + " imported"
+	text := say.Plural(s.Outcomes[api.ImportAdded]+s.Outcomes[api.ImportUpdated], "session") + " imported"
 	if n := s.Outcomes[api.ImportSame] + s.Outcomes[api.ImportKept]; n > 0 {
 		text += fmt.Sprintf(", %d were here already", n)
 	}
 	if n := s.Outcomes[api.ImportFailed] + s.Problems + len(s.Differ); n > 0 {
-		text += fmt.Sprintf("; %s could not be taken over: lathe import opencode --report FILE lists them", look.Plural(n, "piece"))
+		text += fmt.Sprintf("; %s could not be taken over: lathe import opencode --report FILE lists them", say.Plural(n, "piece"))
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
@@ -151,11 +152,11 @@ func ago(t, now time.Time) string {
 	case d < time.Minute:
 		return "just now"
 	case d < time.Hour:
-		return look.Plural(int(d.Minutes()), "minute") + " ago"
+		return say.Plural(int(d.Minutes()), "minute") + " ago"
 	case d < 24*time.Hour:
-		return look.Plural(int(d.Hours()), "hour") + " ago"
+		return say.Plural(int(d.Hours()), "hour") + " ago"
 	default:
-		return look.Plural(int(d.Hours()/24), "day") + " ago"
+		return say.Plural(int(d.Hours()/24), "day") + " ago"
 	}
 }
 

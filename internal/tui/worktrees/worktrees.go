@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -99,7 +100,7 @@ func unmerged(w api.Worktree) string {
 	if len(w.Changes) == 0 {
 		return "nothing changed"
 	}
-	return fmt.Sprintf("%d files, +%d -%d", len(w.Changes), added, removed)
+	return say.Plural(len(w.Changes), "file") + fmt.Sprintf(", +%d -%d", added, removed)
 }
 
 // remove asks once more, then removes a worktree and shows the list again.

@@ -1,0 +1,46 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"lathe/internal/say/saytest"
+)
+
+// forPeople are the directories whose texts people read. What models read stays as it is.
+var forPeople = []string{"acp", "cli", "doctor", "importer", "instance", "job", "mcpjson", "retention", "session", "share", "transcript", "tui", "undo", "worktree"}
+
+// counted is a number and the noun that it counts.
+var counted = regexp.MustCompile(`%[0-9]*d (?:[a-z]+ )?([a-z]+s)\b`)
+
+// bound is what stands before a number that is a limit, of which there are many.
+var bound = regexp.MustCompile(`(than|most|of|to|from|limit is|up to|last|after|may have|may define|found in|staged|runs|×) $`)
+
+// TestCounts holds that no text counts with a fixed plural, as in "1 files": say.Plural counts.
+func TestCounts(t *testing.T) {
+	notNouns := map[string]bool{
+		"is": true, "was": true, "has": true, "comes": true, "does": true, "less": true, "times": true,
+		"bytes": true, // told of what is too large
+	}
+	for _, dir := range forPeople {
+		saytest.Walk(t, "../"+dir, func(n ast.Node, at func(ast.Node) string) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				return true
+			}
+			for _, m := range counted.FindAllStringSubmatchIndex(text, -1) {
+				if noun := text[m[2]:m[3]]; !notNouns[noun] && !bound.MatchString(text[:m[0]]) {
+					t.Errorf("%s: %q is wrong where there is one: use %%s and say.Plural", at(n), text[m[0]:m[1]])
+				}
+			}
+			return true
+		})
+	}
+}
