@@ -178,6 +178,20 @@ func (s Span) Worked(meta map[string]any) (took, waited time.Duration) {
 	return max(0, s.End.Sub(s.Start)-waited), waited
 }
 
+// Waited returns how long a part that is a call which ended waited for the person. The calls of
+// a message wait together.
+func (p Part) Waited() (waited time.Duration) {
+	if c, ok := p.Body.(*ToolCall); ok {
+		switch st := c.State.(type) {
+		case *ToolDone:
+			_, waited = st.Time.Worked(st.Metadata)
+		case *ToolFailed:
+			_, waited = st.Time.Worked(st.Metadata)
+		}
+	}
+	return waited
+}
+
 // ToolState is how far a tool call has come: *[ToolPending], *[ToolRunning],
 // *[ToolDone] or *[ToolFailed].
 type ToolState interface{ isToolState() }

@@ -52,6 +52,21 @@ func TestCardsForPeople(t *testing.T) {
 	}
 }
 
+// TestTurnTookWithoutWaiting holds that what a turn took is told without the time in which it waited
+// for the person, below it and in the state line.
+func TestTurnTookWithoutWaiting(t *testing.T) {
+	asked := reply(2, done("bash", 40*time.Second, map[string]any{"command": "true"}, map[string]any{"exit": 0, lathe.MetaWaited: 38_000}, ""))
+	asked.Info.(*lathe.Assistant).Finish = lathe.FinishToolCalls
+	said := reply(3, &lathe.Text{Text: "done"})
+	said.Info.(*lathe.Assistant).Completed = asked.Created.Add(42 * time.Second)
+	d := withHistory(t, Options{}, question(1, "go"), asked, said)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	text := d.text()
+	if strings.Contains(text, "42s") || strings.Count(text, " 4s") != 2 {
+		t.Errorf("the screen does not say twice that the turn took 4s:\n%s", text)
+	}
+}
+
 // TestCardKeepsItsEnd holds that a command which is longer than its line still says how it ended.
 func TestCardKeepsItsEnd(t *testing.T) {
 	d := withHistory(t, Options{}, question(1, "go"), reply(2,

@@ -19,7 +19,7 @@ type call struct {
 	raw                 json.RawMessage
 	input, meta         map[string]any
 	attached            []lathe.File
-	took, waited        time.Duration // waited: for an answer of the person, apart from took
+	took                time.Duration // without what it waited for the person
 	failed              bool
 }
 
@@ -30,10 +30,10 @@ func newCall(c *lathe.ToolCall) call {
 		out.raw, out.meta, out.title = st.Input, st.Metadata, st.Title
 	case *lathe.ToolDone:
 		out.raw, out.meta, out.title, out.output, out.attached = st.Input, st.Metadata, st.Title, st.Output, st.Attachments
-		out.took, out.waited = st.Time.Worked(st.Metadata)
+		out.took, _ = st.Time.Worked(st.Metadata)
 	case *lathe.ToolFailed:
 		out.raw, out.meta, out.output, out.failed = st.Input, st.Metadata, st.Error, true
-		out.took, out.waited = st.Time.Worked(st.Metadata)
+		out.took, _ = st.Time.Worked(st.Metadata)
 	}
 	out.output = readable.Output(out.output)
 	_ = json.Unmarshal(out.raw, &out.input) // input that is no object shows no arguments

@@ -90,11 +90,9 @@ func (r round) took() time.Duration {
 	}
 	took := a.Completed.Sub(r.prompts[0].Created)
 	for _, m := range r.steps {
-		waited := time.Duration(0) // the calls of a step wait together
+		waited := time.Duration(0)
 		for _, part := range m.Parts {
-			if c, ok := part.Body.(*lathe.ToolCall); ok {
-				waited = max(waited, newCall(c).waited)
-			}
+			waited = max(waited, part.Waited())
 		}
 		took -= waited
 	}

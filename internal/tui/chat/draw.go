@@ -100,20 +100,30 @@ func (l pen) footer(e *entry, info *lathe.Assistant) []styled.Line {
 	if info.Completed.IsZero() || info.Finish == lathe.FinishToolCalls || info.Error != nil || info.Summary {
 		return nil
 	}
-	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.Glyph("·", "-"), info.Model, l.Glyph("·", "-"), look.Duration(info.Completed.Sub(e.asked())))
+	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.Glyph("·", "-"), info.Model, l.Glyph("·", "-"), look.Duration(e.took(info)))
 	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.FG(theme.Muted))}
 }
 
-// asked is when the turn began that an answer belongs to.
-func (e *entry) asked() time.Time {
-	at := e.m.Created
+// took is how long the turn took that an answer ends, without what its calls waited for the
+// person.
+func (e *entry) took(info *lathe.Assistant) time.Duration {
+	at, waited := e.m.Created, e.waited()
 	for b := e.before; b != nil; b = b.before {
 		at = b.m.Created
 		if _, ok := b.m.Info.(*lathe.User); ok {
 			break
 		}
+		waited += b.waited()
 	}
-	return at
+	return max(0, info.Completed.Sub(at)-waited)
+}
+
+// waited is how long the calls of a message waited for the person.
+func (e *entry) waited() (longest time.Duration) {
+	for _, p := range e.pieces {
+		longest = max(longest, p.part.Waited())
+	}
+	return longest
 }
 
 func isCard(p *piece) bool {

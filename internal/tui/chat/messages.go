@@ -110,7 +110,7 @@ func (m Messages) LastTook() string {
 			if info.Completed.IsZero() {
 				return ""
 			}
-			return look.Duration(info.Completed.Sub(e.asked()))
+			return look.Duration(e.took(info))
 		}
 	}
 	return ""
