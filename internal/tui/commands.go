@@ -286,13 +286,8 @@ type redone struct {
 	texts   []string
 }
 
-// bringBack puts the text of a message that was undone into an empty input.
-func (a *App) bringBack(m takenBack) tea.Cmd {
-	if a.session.ID == m.session && a.input.Empty() {
-		a.input.Set(m.text)
-	}
-	return a.tick()
-}
+// bringBack puts the text of a message that was undone before what is in the input.
+func (a *App) bringBack(m takenBack) tea.Cmd { return a.waited(m.session, m.text) }
 
 // takeAway takes the text of messages that are there again out of the input: of all of them if
 // they had waited when the turn was stopped, else of the first. What was written after it stays.

@@ -29,9 +29,9 @@ func (a *App) stop() tea.Cmd {
 	}
 }
 
-// waited puts a text that was queued before what is in the input.
+// waited puts a text that was queued or undone before what is in the input.
 func (a *App) waited(session lathe.SessionID, text string) tea.Cmd {
-	if a.session.ID != session {
+	if a.session.ID != session || text == "" {
 		return a.tick()
 	}
 	if now := a.input.Value(); now != "" {

@@ -62,3 +62,21 @@ func TestAskOfThousandsOfLines(t *testing.T) {
 		d.shot()
 	}
 }
+
+// TestUndoKeepsWhatIsWritten holds that the text of a message that was undone stands before what
+// the person had written already, and that a redo takes only it away.
+func TestUndoKeepsWhatIsWritten(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "fix the parser"), reply(2, &lathe.Text{Text: "done"}))
+	d.typed("and then")
+	d.press("ctrl+x", "u")
+	if got, want := d.app.input.Value(), "fix the parser\n\nand then"; got != want {
+		t.Errorf("the input has %q, want %q", got, want)
+	}
+	s := d.app.session
+	s.Revert = &lathe.Revert{MessageID: "msg_1"}
+	d.event(lathe.SessionUpdated{Session: s})
+	d.press("ctrl+x", "r")
+	if got, want := d.app.input.Value(), "and then"; got != want {
+		t.Errorf("after a redo the input has %q, want %q", got, want)
+	}
+}
