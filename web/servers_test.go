@@ -18,39 +18,68 @@ import (
 	"lathe/internal/store/postgres/pgtest"
 )
 
-// balancer starts nginx with what deploy/ has for it, in front of servers on the ports, and
-// returns its address.
-func balancer(t *testing.T, ports ...int) string {
+// nginx starts it with what deploy/ has for it, in front of servers on the ports, and returns its
+// address.
+func nginx(t *testing.T, ports ...int) string {
 	t.Helper()
-	text, err := os.ReadFile("../deploy/nginx.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
 	port, dir := freePort(t), t.TempDir()
-	conf := strings.NewReplacer("127.0.0.1:4096", fmt.Sprintf("127.0.0.1:%d", ports[0]), "127.0.0.1:4097", fmt.Sprintf("127.0.0.1:%d", ports[1]),
-		"listen 8080", fmt.Sprintf("listen 127.0.0.1:%d", port), "lathe.example.com", "localhost").Replace(string(text))
-	if !strings.Contains(conf, "least_conn") {
-		t.Fatalf("it asks for more than any server:\n%s", conf)
-	}
-	name := filepath.Join(dir, "nginx.conf")
+	conf := deployed(t, "nginx.conf", "127.0.0.1:4096", fmt.Sprintf("127.0.0.1:%d", ports[0]), "127.0.0.1:4097", fmt.Sprintf("127.0.0.1:%d", ports[1]),
+		"listen 8080", fmt.Sprintf("listen 127.0.0.1:%d", port), "lathe.example.com", "localhost")
 	temporary := "access_log off;"
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temporary += fmt.Sprintf(" %s_temp_path %s/%s;", kind, dir, kind)
 	}
-	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nerror_log %s/errors;\nevents {}\nhttp { %s\n%s}\n", dir, dir, temporary, conf)
-	if err := os.WriteFile(name, []byte(whole), 0o600); err != nil {
+	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nerror_log %s/log;\nevents {}\nhttp { %s\n%s}\n", dir, dir, temporary, conf)
+	return balances(t, port, dir, whole, "nginx", "-e", filepath.Join(dir, "log"), "-c", filepath.Join(dir, "conf"))
+}
+
+// caddy is [nginx] for Caddy.
+func caddy(t *testing.T, ports ...int) string {
+	t.Helper()
+	port, dir := freePort(t), t.TempDir()
+	conf := deployed(t, "Caddyfile", "Host {$LATHE_HOST:lathe.example.com}", "Host localhost", "{$LATHE_HOST:lathe.example.com}", fmt.Sprintf("http://localhost:%d", port),
+		"{$LATHE_UPSTREAM:127.0.0.1:4096}", fmt.Sprintf("127.0.0.1:%d 127.0.0.1:%d", ports[0], ports[1]))
+	whole := fmt.Sprintf("{\nadmin off\ndefault_bind 127.0.0.1\nlog {\noutput file %s/log\n}\n}\n%s", dir, conf)
+	return balances(t, port, dir, whole, "caddy", "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "conf"))
+}
+
+// deployed is a file of deploy/ with some words replaced. It sends each request to any server.
+func deployed(t *testing.T, name string, words ...string) string {
+	t.Helper()
+	text, err := os.ReadFile("../deploy/" + name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("nginx", "-e", filepath.Join(dir, "errors"), "-c", name)
-	cmd.Stderr = os.Stderr
+	if !strings.Contains(string(text), "least_conn") {
+		t.Fatalf("it asks for more than any server:\n%s", text)
+	}
+	return strings.NewReplacer(words...).Replace(string(text))
+}
+
+// balances starts a program on a port with a configuration, and returns its address.
+func balances(t *testing.T, port int, dir, conf string, args ...string) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	said, err := os.Create(filepath.Join(dir, "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
-		if errors, err := os.ReadFile(filepath.Join(dir, "errors")); err == nil && t.Failed() {
-			t.Logf("nginx says:\n%s", errors)
+		_ = said.Close()
+		for _, name := range []string{"said", "log"} {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil && t.Failed() {
+				t.Logf("%s says:\n%s", args[0], text)
+			}
 		}
 	})
 	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -60,7 +89,7 @@ func balancer(t *testing.T, ports ...int) string {
 			return fmt.Sprintf("http://localhost:%d", port)
 		}
 		if time.Now().After(late) {
-			t.Fatal("nginx does not listen")
+			t.Fatalf("%s does not listen", args[0])
 		}
 	}
 }
@@ -75,12 +104,18 @@ func messages(ctx context.Context, t *testing.T) []string {
 	return all
 }
 
-// TestServersBehindNginx has a page of two servers on one database behind nginx, which sends each
-// request to any of them. Whichever is killed, the page goes on by itself: nobody is asked for
-// the password again, and nothing is missed or shown twice.
-func TestServersBehindNginx(t *testing.T) {
-	if _, err := exec.LookPath("nginx"); err != nil || !pgtest.Available() {
-		t.Skip("nginx or PostgreSQL is not installed here")
+// TestServersBehindNginx is [behind] nginx.
+func TestServersBehindNginx(t *testing.T) { behind(t, "nginx", nginx) }
+
+// TestServersBehindCaddy is [behind] Caddy.
+func TestServersBehindCaddy(t *testing.T) { behind(t, "caddy", caddy) }
+
+// behind has a page of two servers on one database behind a proxy, which sends each request to any
+// of them. Whichever is killed, the page goes on by itself: nobody is asked for the password
+// again, and nothing is missed or shown twice.
+func behind(t *testing.T, proxy string, balancer func(t *testing.T, ports ...int) string) {
+	if _, err := exec.LookPath(proxy); err != nil || !pgtest.Available() {
+		t.Skipf("%s or PostgreSQL is not installed here", proxy)
 	}
 	a := newSiteWith(t, "text Answer one.\n---\ntext Answer two.\n---\ntext Answer three.\n---\ntool bash {\"command\":\"echo it has begun; sleep 1000\",\"description\":\"wait\"}\n---\ntext Answer five.\n", `{"model":"script/answers.txt"}`)
 	a.stop()
