@@ -91,6 +91,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if in.Approvals == nil {
 		in.Approvals = kept
 	}
+	if in.Allowances == nil {
+		in.Allowances = db.kept.Allowances
+	}
 	if in.Runner == nil {
 		in.Runner = shell.New(shell.Options{})
 	}
