@@ -73,6 +73,7 @@ func (e *Encoder) text(s string) (string, *Ref) {
 type Decoder struct {
 	Load   func(Ref) (string, error)
 	Damage *Damage
+	Bare   bool // texts that are stored apart are not read: they are empty, and Load is not needed
 }
 
 func (d Decoder) text(s string, ref *Ref) (string, error) {
@@ -123,7 +124,8 @@ func (d Decoder) raw(r *raw) (json.RawMessage, error) {
 
 // metadata is a map with values chosen by tools; a large one is stored apart as
 // a whole. Same names the key whose value equals the text next to the metadata:
-// what a command prints is its output and in its metadata too.
+// what a command prints is its output and in its metadata too. How long a call waited
+// for the person stands in the map as well as in the blob, for those that read none.
 type metadata struct {
 	Map  any    `json:"map,omitempty"` // to encode, the encoded map
 	Blob *Ref   `json:"blob,omitempty"`
@@ -147,10 +149,13 @@ func (e *Encoder) metadata(m map[string]any, text string) (*metadata, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	if len(b) > Spill {
-		_, d.Blob = e.text(string(b))
-	} else {
+	if len(b) <= Spill {
 		d.Map = json.RawMessage(b)
+		return &d, nil
+	}
+	_, d.Blob = e.text(string(b))
+	if waited, ok := m[lathe.MetaWaited]; ok {
+		d.Map = map[string]any{lathe.MetaWaited: waited}
 	}
 	return &d, nil
 }
@@ -159,7 +164,7 @@ func (d Decoder) metadata(m *metadata, text string) (out map[string]any, err err
 	if m == nil {
 		return nil, nil
 	}
-	if out, _ = m.Map.(map[string]any); m.Blob != nil {
+	if out, _ = m.Map.(map[string]any); m.Blob != nil && !d.Bare {
 		s, lost, err := d.fetch(*m.Blob)
 		if err == nil && !lost {
 			err = json.Unmarshal([]byte(s), &out)

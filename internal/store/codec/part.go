@@ -358,7 +358,7 @@ func (d Decoder) state(doc stateDoc) (lathe.ToolState, error) {
 // attachments adds the files of a call. If some are lost, its output says so.
 func (d Decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
 	for _, doc := range docs {
-		own := Decoder{Load: d.Load}
+		own := Decoder{Load: d.Load, Bare: d.Bare}
 		if d.Damage != nil {
 			own.Damage = &Damage{}
 		}

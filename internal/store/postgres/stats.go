@@ -60,7 +60,7 @@ func (s stats) Answers(ctx context.Context, since time.Time, fn func(store.Answe
 
 // ToolUses implements [store.Stats].
 func (s stats) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
-	bare := codec.Decoder{Load: func(codec.Ref) (string, error) { return "", nil }}
+	bare := codec.Decoder{Bare: true}
 	err := s.read(ctx, func(v *view) error {
 		return v.rows(func(row pgx.Row) error {
 			var u store.ToolUse

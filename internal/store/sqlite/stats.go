@@ -82,7 +82,7 @@ func (p prefixed) Scan(dest ...any) error { return p.scanner.Scan(append(p.own, 
 // ToolUses calls fn with each tool call made since then. Copies are left out, and
 // bodies that are kept in files.
 func (s stats) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
-	bare := codec.Decoder{Load: func(codec.Ref) (string, error) { return "", nil }}
+	bare := codec.Decoder{Bare: true}
 	err := s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT s.id, s.project, p.data FROM part p JOIN message m ON m.n = p.message
 			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ?`+own+` ORDER BY p.n`, codec.KindTool, codec.Millis(since))

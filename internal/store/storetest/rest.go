@@ -170,6 +170,41 @@ func testSpentStaysCounted(t *testing.T, u Under) {
 	expect("in the next process", -1, -2, -4)
 }
 
+// A tool call is counted however much it said of itself, with how long it waited and without
+// the texts that are stored apart.
+func testToolUses(t *testing.T, u Under) {
+	s := u.at(t).open(t)
+	id := seed(t, s, "ses_a")
+	much := map[string]any{"diff": strings.Repeat("x", large), lathe.MetaWaited: 2000}
+	body := func(meta map[string]any) *lathe.ToolCall {
+		return &lathe.ToolCall{Tool: "edit", State: &lathe.ToolDone{Input: []byte(`{}`), Output: strings.Repeat("y", large), Metadata: meta, Time: lathe.Span{Start: epoch, End: epoch.Add(3 * time.Second)}}}
+	}
+	m := Paid(id, "msg_1", 1)
+	for i, meta := range []map[string]any{much, {lathe.MetaWaited: 1000}} {
+		m.Parts = append(m.Parts, lathe.Part{ID: []lathe.PartID{"prt_0", "prt_1"}[i], SessionID: id, MessageID: m.ID, Body: body(meta)})
+	}
+	must(t, s.AddMessage(t.Context(), m))
+	var took []time.Duration
+	must(t, s.ToolUses(t.Context(), time.Time{}, func(u store.ToolUse) error {
+		done := u.State.(*lathe.ToolDone)
+		if len(done.Output)+len(done.Metadata) > 1 {
+			t.Errorf("it reads %d bytes of output and %d keys", len(done.Output), len(done.Metadata))
+		}
+		worked, _ := done.Time.Worked(done.Metadata)
+		took = append(took, worked)
+		return nil
+	}))
+	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, took); diff != "" {
+		t.Errorf("calls took (-want +got):\n%s", diff)
+	}
+	for m, err := range s.Messages(t.Context(), id, store.MessageFilter{}) {
+		must(t, err)
+		if got := m.Parts[0].Body.(*lathe.ToolCall).State.(*lathe.ToolDone).Metadata; len(got) != 2 || len(got["diff"].(string)) != large {
+			t.Errorf("what is stored apart is read as %d keys", len(got))
+		}
+	}
+}
+
 func testSearch(t *testing.T, u Under) {
 	ctx := t.Context()
 	s := u.open(t)

@@ -67,7 +67,7 @@ func Run(t *testing.T, u Under) {
 		"Sessions": testSessions, "DeleteSession": testDeleteSession, "Batch": testBatch, "Recover": testRecover,
 		"Messages": testMessages, "Boundary": testBoundary, "PutPart": testPutPart, "TurnTail": testTurnTail, "Beside": testBeside,
 		"AppendText": testAppendText, "ProgressSurvives": testProgressSurvives, "ReadWhileStreaming": testReadWhileStreaming,
-		"Rest": testRest, "Value": testValue, "ProjectSettings": testProjectSettings, "SpentStaysCounted": testSpentStaysCounted, "SpentBeside": testSpentBeside, "Search": testSearch,
+		"Rest": testRest, "Value": testValue, "ProjectSettings": testProjectSettings, "SpentStaysCounted": testSpentStaysCounted, "SpentBeside": testSpentBeside, "ToolUses": testToolUses, "Search": testSearch,
 		"Leases": testLeases, "LeaseIsLost": testLeaseIsLost, "OneOwnerAtATime": testOneOwnerAtATime,
 		"Order": testOrder, "Fault": testFault, "Old": testOld, "Crash": testCrash,
 	} {
