@@ -44,9 +44,14 @@ func (c logins) changeLogin(ctx context.Context, method, provider string, body a
 	return err
 }
 
-// TestKey tries the key of a connected provider with one small request.
-func (c logins) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
-	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
+// TestKey tries a provider's key with one small request. A key that is given is not stored;
+// without one, the stored key is tried.
+func (c logins) TestKey(ctx context.Context, provider, key string) (api.KeyTest, error) {
+	var body any
+	if key != "" {
+		body = map[string]string{"key": key}
+	}
+	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", body, plain[api.KeyTest])
 }
 
 // LoginMethods returns the ways to log in that plugins bring, by provider.

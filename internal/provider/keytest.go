@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/auth"
 	"lathe/internal/catalog"
 	"lathe/internal/llm"
 	"lathe/internal/tool"
@@ -35,6 +37,21 @@ func (r *Registry) TestKey(ctx context.Context, id string) (api.KeyTest, error) 
 		break // it answers; that is enough
 	}
 	return api.KeyTest{Outcome: api.KeyAccepted, Model: m.Ref.String()}, nil
+}
+
+// TryKey is [Registry.TestKey] with a key that is not stored, in place of the one that is.
+func (r *Registry) TryKey(ctx context.Context, id, key string) (api.KeyTest, error) {
+	o := r.o
+	o.Own = maps.Clone(o.Own)
+	if o.Own == nil {
+		o.Own = map[string]auth.Entry{}
+	}
+	o.Own[id] = auth.API{Key: auth.NewSecret(key)}
+	tried, err := New(o)
+	if err != nil {
+		return api.KeyTest{}, err
+	}
+	return tried.TestKey(ctx, id)
 }
 
 // testModel returns the cheapest model of a provider that answers with text.

@@ -87,8 +87,15 @@ func (c faces) found() (any, error) {
 	return models.Found(c.ctx())
 }
 
-// keyTest asks a model of a provider for one word and says what came back.
+// keyTest asks a model of a provider for one word and says what came back. A key in the body is
+// tried without being stored.
 func (c faces) keyTest() (any, error) {
+	var in struct {
+		Key string `json:"key"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -96,6 +103,9 @@ func (c faces) keyTest() (any, error) {
 	models, err := inst.Models.For(c.ctx())
 	if err != nil {
 		return nil, err
+	}
+	if in.Key != "" {
+		return models.TryKey(c.ctx(), c.r.PathValue("providerID"), in.Key)
 	}
 	return models.TestKey(c.ctx(), c.r.PathValue("providerID"))
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,6 +60,24 @@ func TestKeyTest(t *testing.T) {
 	}
 	if got := test("gone"); got.Outcome != "unknown" || !strings.Contains(got.Hint, "network") {
 		t.Errorf("nobody there: %+v", got)
+	}
+	// A key that is given is tried, and not stored.
+	key := ""
+	asked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key = r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer asked.Close()
+	conf, err = json.Marshal(map[string]any{"provider": map[string]any{"acme": provider(asked.URL), "gone": provider(closed.URL)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(r.dir, "opencode.json"), string(conf))
+	r.ok("POST", "/instance/dispose", "")
+	for body, want := range map[string]string{`{"key":"sk-another"}`: "Bearer sk-another", "": "Bearer sk-the-key", `{}`: "Bearer sk-the-key"} {
+		if res := r.do("POST", "/lathe/provider/acme/test", body); res.status != 200 || key != want || strings.Contains(string(res.body), "sk-") {
+			t.Errorf("%s: the provider is asked with %q, %d %s", body, key, res.status, res.body)
+		}
 	}
 	if res := r.do("POST", "/lathe/provider/nobody/test", ""); res.status != 404 {
 		t.Errorf("a provider that is not connected: %d %s", res.status, res.body)

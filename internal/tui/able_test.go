@@ -97,10 +97,10 @@ func (f *ableFake) Export(_ context.Context, id lathe.SessionID, format string) 
 
 func (f *ableFake) Found(context.Context) (api.Found, error) { return f.found, nil }
 
-func (f *ableFake) Test(_ context.Context, provider string) (api.KeyTest, error) {
+func (f *ableFake) Test(_ context.Context, provider, key string) (api.KeyTest, error) {
 	t := f.tests[0]
 	f.tests = f.tests[1:]
-	return t, f.note("test %s", provider)
+	return t, f.note("test %s %s", provider, key)
 }
 
 func (f *ableFake) Trust(context.Context) (api.Trust, error) { return f.trust, nil }

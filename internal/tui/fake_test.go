@@ -183,12 +183,8 @@ func (f *fakeEngine) Connect(_ context.Context, provider, key string) error {
 }
 
 // Test finds every key good.
-func (f *fakeEngine) Test(context.Context, string) (api.KeyTest, error) {
+func (f *fakeEngine) Test(context.Context, string, string) (api.KeyTest, error) {
 	return api.KeyTest{Outcome: api.KeyAccepted, Model: "acme/big"}, nil
-}
-
-func (f *fakeEngine) Forget(_ context.Context, provider string) error {
-	return f.note("forget %s", provider)
 }
 
 func (f *fakeEngine) Revert(_ context.Context, id lathe.SessionID, m lathe.MessageID) error {

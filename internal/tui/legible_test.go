@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"image/color"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +53,7 @@ func TestScreensCanBeRead(t *testing.T) {
 					if style.Fg != nil || style.Bg != nil {
 						colours++
 					}
-					if got := contrastOf(fg, bg); got < 4.5 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+					if got := emulator.Contrast(fg, bg); got < 4.5 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 						t.Errorf("%s, light %v, %s: %q at %d,%d is %v on %v, contrast %.2f:\n%s", name, light, env, cluster, x, y, fg, bg, got, e.Lines()[y])
 					}
 				})
@@ -116,20 +115,4 @@ func rgbOf(c color.Color) color.Color {
 		}[n]
 	}
 	return c
-}
-
-func contrastOf(a, b color.Color) float64 {
-	light := func(c color.Color) float64 {
-		r, g, b, _ := c.RGBA()
-		lin := func(v uint32) float64 {
-			f := float64(v) / 0xffff
-			if f <= 0.04045 {
-				return f / 12.92
-			}
-			return math.Pow((f+0.055)/1.055, 2.4)
-		}
-		return 0.2126*lin(r) + 0.7152*lin(g) + 0.0722*lin(b)
-	}
-	x, y := light(a), light(b)
-	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
 }

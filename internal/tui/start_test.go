@@ -187,9 +187,11 @@ func TestFoundElsewhere(t *testing.T) {
 	if calls := f.noted(); !slices.Contains(calls, `import "" ""`) {
 		t.Errorf("calls: %q", calls)
 	}
-	d.shows("3 sessions imported, 1 were here already")
+	d.shows("3 sessions imported, already here: 1")
 	d.hides("• OpenCode")
-	d.press("f4", "down", "enter", "n")
+	d.press("f4")
+	d.shows("❯   Codex", "decided")
+	d.press("enter", "n")
 	d.hides("found on this machine")
 	if diff := cmp.Diff([]string{"OpenCode", "Codex"}, kept.Ignored); diff != "" {
 		t.Errorf("ignored (-want +got):\n%s", diff)

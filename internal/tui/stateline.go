@@ -86,9 +86,9 @@ func (v *view) figures(l look.Look) (out []segment) {
 		add(l.Glyph("⚠ ", "! ")+l.T(v.linkText(v.opts.Now())), theme.Warning, 95)
 	}
 	if v.undoOff[v.session.ID] != "" {
-		add("undo off", theme.Warning, 92)
+		add("undo off", theme.Warning, 96)
 	} else if v.session.ID != "" && v.access.Able.Undo != nil {
-		add("undo on", theme.Muted, 10)
+		add("undo on", theme.Muted, 96)
 	}
 	if used, window := v.Used(); used > 0 {
 		text, key := look.Short(used), theme.Muted

@@ -55,14 +55,12 @@ func (t Abilities) Export(ctx context.Context, id lathe.SessionID, format string
 // Found returns what can answer.
 func (t Abilities) Found(ctx context.Context) (api.Found, error) { return t.c.Found(ctx) }
 
-// Test tries a stored key.
-func (t Abilities) Test(ctx context.Context, provider string) (api.KeyTest, error) {
-	return t.c.TestKey(ctx, provider)
-}
-
-// Forget removes a stored key.
-func (t Abilities) Forget(ctx context.Context, provider string) error {
-	return t.c.RemoveKey(ctx, provider)
+// Test tries a key that is not stored yet.
+func (t Abilities) Test(ctx context.Context, provider, key string) (api.KeyTest, error) {
+	if err := keyOf(provider, key); err != nil {
+		return api.KeyTest{}, err
+	}
+	return t.c.TestKey(ctx, provider, key)
 }
 
 // Approvals returns what was allowed from now on.

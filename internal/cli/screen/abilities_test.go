@@ -162,7 +162,6 @@ func TestScreenAbilities(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the keys have mode %v", info.Mode())
 	}
-	must(e.Forget(ctx, "groq"))
 	must(e.Distrust(ctx))
 	if trust, err = e.Trust(ctx); err != nil || trust.Given {
 		t.Errorf("trusted no more: %+v, %v", trust, err)

@@ -251,11 +251,19 @@ func (e *tuiEngine) Providers(ctx context.Context) ([]api.Provider, error) {
 
 // Connect stores a key where the engine runs, and makes it take effect.
 func (e *tuiEngine) Connect(ctx context.Context, provider, key string) error {
+	if err := keyOf(provider, key); err != nil {
+		return err
+	}
+	return e.c.SetKey(ctx, provider, key)
+}
+
+// keyOf says what cannot be a key of a provider.
+func keyOf(provider, key string) error {
 	if !auth.ValidID(provider) {
 		return lathe.Errorf(lathe.CodeInvalid, "", "provider %q is not a name of small letters, digits and hyphens", provider)
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= 0x20 || r > 0x7e }) {
 		return lathe.Errorf(lathe.CodeInvalid, "nothing was stored", "that is not a key: it holds spaces or characters that no header can carry")
 	}
-	return e.c.SetKey(ctx, provider, key)
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"image/color"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func TestRunIsLegible(t *testing.T) {
 				if fg == nil || !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 					return
 				}
-				if got := contrast(fg, bg); got < 4.5 {
+				if got := emulator.Contrast(fg, bg); got < 4.5 {
 					t.Errorf("%s, COLORTERM=%q: %q at %d,%d is %v on %v, contrast %.2f:\n%s", background, colorterm, text, x, y, fg, bg, got, e.Lines()[y])
 				}
 			})
@@ -94,22 +93,6 @@ func TestRunIsLegible(t *testing.T) {
 			t.Errorf("NO_COLOR: %q", m[0])
 		}
 	}
-}
-
-func contrast(a, b color.Color) float64 {
-	luminance := func(c color.Color) float64 {
-		r, g, b, _ := c.RGBA()
-		lin := func(v uint32) float64 {
-			f := float64(v) / 0xffff
-			if f <= 0.04045 {
-				return f / 12.92
-			}
-			return math.Pow((f+0.055)/1.055, 2.4)
-		}
-		return 0.2126*lin(r) + 0.7152*lin(g) + 0.0722*lin(b)
-	}
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
 // TestBackground holds what says whether a terminal is dark.

@@ -148,10 +148,8 @@ type Keyring interface {
 	Providers(ctx context.Context) ([]api.Provider, error)
 	// Connect stores a key; models of the provider can be chosen afterwards.
 	Connect(ctx context.Context, provider, key string) error
-	// Test tries the stored key with a real, cheap request.
-	Test(ctx context.Context, provider string) (api.KeyTest, error)
-	// Forget removes the stored key.
-	Forget(ctx context.Context, provider string) error
+	// Test tries a key with a real, cheap request, and does not store it.
+	Test(ctx context.Context, provider, key string) (api.KeyTest, error)
 }
 
 // Logins are the ways to log in to providers that plugins bring.

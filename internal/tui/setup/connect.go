@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
@@ -115,8 +116,8 @@ func signInLines(l look.Look, name string) []styled.Line {
 
 // askKey asks for a key.
 func (r *Room) askKey(it dialog.Item) tea.Msg {
-	f := &dialog.Field{Title: "key for " + it.Title, Hint: "enter store and try it · esc cancel", Secret: true}
-	f.Note = "It is stored in auth.json, readable by you alone, and tried with one small request."
+	f := &dialog.Field{Title: "key for " + it.Title, Hint: "enter try and store it · esc cancel", Secret: true}
+	f.Note = "It is tried with one small request, then stored in auth.json, readable by you alone."
 	if plan := plans[it.ID]; plan != "" {
 		f.Note += " A subscription (" + plan + ") is no key; signing in to one needs a plugin that does it."
 	}
@@ -125,38 +126,47 @@ func (r *Room) askKey(it dialog.Item) tea.Msg {
 		if key == "" {
 			return nil
 		}
-		return r.storeKey(it, key)
+		return r.tryKey(it, key)
 	}
 	return dialog.Open{Sheet: f}
 }
 
-// storeKey stores a key, tries it, and offers the models that it opens.
-func (r *Room) storeKey(it dialog.Item, key string) tea.Msg {
-	c := r.access.Able.Keys
+// tryKey tries a key. One that is accepted is stored; of any other the person decides, so that
+// a wrong key takes no good one's place.
+func (r *Room) tryKey(it dialog.Item, key string) tea.Msg {
 	return dialog.All{dialog.Tell{Kind: dialog.Info, Text: "trying the key of " + it.Title}, r.access.Do(func(ctx context.Context) tea.Msg {
-		if err := c.Connect(ctx, it.ID, key); err != nil {
+		t, err := r.access.Able.Keys.Test(ctx, it.ID, key)
+		switch {
+		case lathe.CodeOf(err) == lathe.CodeInvalid:
 			return dialog.Fail(err)
+		case err != nil:
+			t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
+		case t.Outcome == api.KeyAccepted:
+			return r.storeKey(ctx, it, key, dialog.Tell{Kind: dialog.Info, Text: "connected " + it.Title + ": " + t.Model + " answered"})
 		}
-		t, err := c.Test(ctx, it.ID)
-		return dialog.All{r.choice.Read(ctx), r.tried(it, t, err)}
+		return r.undecided(it, key, t)
 	})}
 }
 
-// tried shows the outcome of trying a key, and what to do.
-func (r *Room) tried(it dialog.Item, t api.KeyTest, err error) tea.Msg {
-	if err != nil {
-		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
+// storeKey stores a key, and offers the models that it opens.
+func (r *Room) storeKey(ctx context.Context, it dialog.Item, key string, told tea.Msg) tea.Msg {
+	if err := r.access.Able.Keys.Connect(ctx, it.ID, key); err != nil {
+		return dialog.Fail(err)
 	}
-	l := dialog.List{Hint: "enter do it · esc keep it"}
-	switch t.Outcome {
-	case api.KeyAccepted:
-		return dialog.All{dialog.Tell{Kind: dialog.Info, Text: "connected " + it.Title + ": " + t.Model + " answered"}, choice.ShowModels{Provider: it.ID}}
-	case api.KeyRefused:
-		l.Title = it.Title + " refused the key, which is stored"
-		l.Items = []dialog.Item{{ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove this one"}, {ID: "keep", Title: "keep it all the same"}}
-	default:
-		l.Title = "the key is stored, but could not be tried"
-		l.Items = []dialog.Item{{ID: "retry", Title: "try it again"}, {ID: "keep", Title: "keep it and choose a model"}, {ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove it"}}
+	return dialog.All{r.choice.Read(ctx), told, choice.ShowModels{Provider: it.ID}}
+}
+
+// undecided asks what is to become of a key that was not accepted.
+func (r *Room) undecided(it dialog.Item, key string, t api.KeyTest) tea.Msg {
+	leave := "leave it: none is stored"
+	if it.Current {
+		leave = "leave it: what connects it now stays"
+	}
+	l := dialog.List{Title: it.Title + " refused the key, which is not stored", Hint: "enter do it · esc leave it"}
+	l.Items = []dialog.Item{{ID: "again", Title: "enter another key"}, {ID: "leave", Title: leave}, {ID: "store", Title: "store it all the same"}}
+	if t.Outcome != api.KeyRefused {
+		l.Title = "the key could not be tried, and is not stored"
+		l.Items = append([]dialog.Item{{ID: "retry", Title: "try it again"}}, l.Items...)
 	}
 	l.Foot = func(l look.Look, _ dialog.Item) styled.Line {
 		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.FG(theme.Warning))
@@ -165,22 +175,14 @@ func (r *Room) tried(it dialog.Item, t api.KeyTest, err error) tea.Msg {
 		switch p.ID {
 		case "again":
 			return r.askKey(it)
-		case "remove":
-			return r.access.Do(func(ctx context.Context) tea.Msg {
-				return dialog.Done{Text: "removed the key of " + it.Title, Err: r.access.Able.Keys.Forget(ctx, it.ID), Then: r.choice.Load()}
-			})
 		case "retry":
-			return r.retryKey(it)
-		default:
-			return choice.ShowModels{Provider: it.ID}
+			return r.tryKey(it, key)
+		case "store":
+			return r.access.Do(func(ctx context.Context) tea.Msg {
+				return r.storeKey(ctx, it, key, dialog.Tell{Kind: dialog.Info, Text: "stored the key of " + it.Title})
+			})
 		}
+		return nil
 	}
 	return dialog.All{dialog.Hush{}, dialog.Open{Sheet: dialog.NewList(l)}}
-}
-
-func (r *Room) retryKey(it dialog.Item) tea.Msg {
-	return r.access.Do(func(ctx context.Context) tea.Msg {
-		t, err := r.access.Able.Keys.Test(ctx, it.ID)
-		return r.tried(it, t, err)
-	})
 }

@@ -91,10 +91,20 @@ func has(e api.Elsewhere) string {
 // Elsewhere lists what other programs have, to decide about it.
 func (r *Room) Elsewhere() tea.Msg {
 	return r.looked(func(found []api.Elsewhere) tea.Msg {
+		decided := func(e api.Elsewhere) bool { return slices.Contains(r.book.Ignored, e.Program) }
+		undecided, rest := []api.Elsewhere{}, []api.Elsewhere{}
+		for _, e := range found {
+			if decided(e) {
+				rest = append(rest, e)
+			} else {
+				undecided = append(undecided, e)
+			}
+		}
+		found = append(undecided, rest...)
 		l := dialog.List{Title: "found on this machine", Hint: "enter decide · esc close", Empty: "OpenCode, Claude Code and Codex have nothing here"}
 		for _, e := range found {
 			state := ""
-			if slices.Contains(r.book.Ignored, e.Program) {
+			if decided(e) {
 				state = "decided"
 			}
 			l.Items = append(l.Items, dialog.Item{ID: e.Program, Title: e.Program, Detail: has(e), Right: state})
@@ -265,7 +275,7 @@ func (t taking) over(sum api.ImportSum) tea.Msg {
 func (t taking) copied(sum api.ImportSum) string {
 	text := say.Plural(sum.Outcomes[api.ImportAdded], "file") + " copied"
 	if n := sum.Outcomes[api.ImportSame]; n > 0 {
-		text += fmt.Sprintf(", %d were here already", n)
+		text += fmt.Sprintf(", already here: %d", n)
 	}
 	if len(t.kept) > 0 {
 		text += "; you have others of the name " + strings.Join(t.kept, ", ")
@@ -283,7 +293,7 @@ type Copied struct{}
 func summed(s api.ImportSum) string {
 	text := say.Plural(s.Outcomes[api.ImportAdded]+s.Outcomes[api.ImportUpdated], "session") + " imported"
 	if n := s.Outcomes[api.ImportSame] + s.Outcomes[api.ImportKept]; n > 0 {
-		text += fmt.Sprintf(", %d were here already", n)
+		text += fmt.Sprintf(", already here: %d", n)
 	}
 	if n := s.Outcomes[api.ImportFailed] + s.Problems + len(s.Differ); n > 0 {
 		text += fmt.Sprintf("; %s could not be taken over: lathe import opencode --report FILE lists them", say.Plural(n, "piece"))
