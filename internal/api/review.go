@@ -67,10 +67,13 @@ type TakeBack struct {
 	DryRun bool `json:"dryRun,omitempty"` // only say what would be changed and what would be kept
 }
 
+// Now stands for the prompt before which a comparison ends that goes on to the end of the session.
+const Now lathe.MessageID = "now"
+
 // Stage says what is put into git's index: files as they are now, or one hunk of a change.
 type Stage struct {
 	Message lathe.MessageID `json:"message"` // the prompt that made the change
-	// Until is the prompt before which a comparison ends that begins with Message; empty: it
+	// Until is the prompt before which a comparison ends that begins with Message, or [Now]; empty: it
 	// is the change of Message alone, or what was taken back of it.
 	Until lathe.MessageID `json:"until,omitempty"`
 	Files []string        `json:"files,omitempty"` // of the change; empty: all of them

@@ -82,6 +82,10 @@ func TestReview(t *testing.T) {
 		t.Errorf("between the first two prompts: %+v, %v", files, err)
 	}
 
+	if files, err := p.svc.Undo.Between(t.Context(), id, list[0].Message, api.Now); err != nil || len(files) != 2 {
+		t.Errorf("from the first prompt until now: %+v, %v", files, err)
+	}
+
 	second := list[1].Message
 	take := func(in api.TakeBack) (undo.Result, error) { return p.svc.Undo.TakeBack(t.Context(), id, in) }
 	before := now()

@@ -115,7 +115,9 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.shows("compare from: Make it louder")
 	d.press("down", "down", "down", "c")
 	d.shows(`from "Make it louder" to "And what el`)
-	d.press("esc", "home", "r")
+	d.press("esc", "home", "c", "c")
+	d.shows(`from "Make it louder" until now`)
+	d.press("s", "esc", "home", "r")
 	d.shows("undo this prompt and all after it", "would be taken back", "kept as it is")
 	d.press("y")
 	d.hides("── changes ─")
@@ -123,7 +125,7 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.shows("❯ Commit what is staged: read it with `git diff --cached`")
 	want := []string{
 		`stage ses_1 msg_1 until= ["a b.txt" "new.txt"] 0`,
-		"between ses_1 msg_1 msg_3", "preview ses_1 msg_1", "revert ses_1 msg_1",
+		"between ses_1 msg_1 msg_3", "between ses_1 msg_1 now", `stage ses_1 msg_1 until=now ["a b.txt" "new.txt"] 0`, "preview ses_1 msg_1", "revert ses_1 msg_1",
 		`stage ses_1 msg_1 until= ["a b.txt"] 2`,
 	}
 	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {

@@ -60,7 +60,7 @@ func (u *Changes) Review(ctx context.Context, sess lathe.Session) ([]api.Reviewe
 }
 
 // Between returns what a session changed from one of its prompts on, until before another one;
-// empty stands for its beginning and for now.
+// empty stands for its beginning and, as [api.Now], for its end.
 func (u *Changes) Between(ctx context.Context, sess lathe.Session, from, to lathe.MessageID) ([]api.ReviewedFile, error) {
 	segments, err := u.segments(ctx, sess)
 	if err != nil {

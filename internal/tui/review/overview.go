@@ -202,13 +202,16 @@ func (o *overview) compare() tea.Msg {
 	if o.fixed || o.list[now].Taken {
 		return dialog.Tell{Kind: dialog.Warning, Text: "compare two prompts"}
 	}
-	if o.mark < 0 || o.mark == now {
+	if o.mark < 0 {
 		o.mark = now
-		return dialog.Tell{Kind: dialog.Info, Text: "c on another prompt shows what changed from before this one until before that one"}
+		return dialog.Tell{Kind: dialog.Info, Text: "c on another prompt shows what changed from before this one until before that one; c again, until now"}
 	}
-	from, to := min(o.mark, now), max(o.mark, now)
+	from, to := o.list[min(o.mark, now)], o.list[max(o.mark, now)]
 	o.mark = -1
-	return o.room.compare(o.session, o.list[from], o.list[to])
+	if from.Message == to.Message {
+		to = api.Reviewed{Message: api.Now, Created: o.list[len(o.list)-1].Created}
+	}
+	return o.room.compare(o.session, from, to)
 }
 
 // Draw shows the rows that fit.
@@ -292,6 +295,8 @@ func (o *overview) promptRow(l look.Look, p api.Reviewed, marked bool) styled.Li
 	switch {
 	case p.Taken:
 		text, style = l.T("taken back by you"), l.FG(theme.Secondary)
+	case o.fixed && o.until == api.Now:
+		text = l.T(fmt.Sprintf("from %q until now", short(o.from)))
 	case o.fixed:
 		text = l.T(fmt.Sprintf("from %q to %q", short(o.from), short(p.Text)))
 	}
