@@ -88,8 +88,8 @@ func (t *conversation) decide(ctx context.Context, ask lathe.Ask) (lathe.Reply, 
 	for i, o := range offers {
 		words := strings.Join(o.Words(), ", ")
 		in.Options = append(in.Options,
-			permissionOption{untilEnd + strconv.Itoa(i), "Allow " + words + " " + approval.Where(false), "allow_always"},
-			permissionOption{forProject + strconv.Itoa(i), "Allow " + words + " " + approval.Where(true), "allow_always"})
+			permissionOption{untilEnd + strconv.Itoa(i), "Allow " + words + " " + o.Where(false), "allow_always"},
+			permissionOption{forProject + strconv.Itoa(i), "Allow " + words + " " + o.Where(true), "allow_always"})
 	}
 	in.Options = append(in.Options, permissionOption{rejectOnce, "Reject", "reject_once"})
 	var out permissionResponse

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/permission"
@@ -169,6 +170,7 @@ type Offer struct {
 	Permission string
 	Patterns   []string
 	also       []want
+	shared     bool // by several servers
 }
 
 // Offers returns what can be allowed from then on, the least first. It is empty
@@ -179,6 +181,7 @@ func Offers(a lathe.Ask) []Offer {
 		return nil
 	}
 	base := Offer{Permission: a.Permission, Patterns: narrow(a.Patterns, a.Always)}
+	base.shared, _ = a.Metadata[tool.MetaShared].(bool)
 	if len(base.Patterns) == 0 {
 		return nil
 	}
@@ -189,7 +192,7 @@ func Offers(a lathe.Ask) []Offer {
 	out := []Offer{base}
 	if a.Permission == "edit" || a.Permission == "read" {
 		if dirs := directories(a.Patterns); len(dirs) > 0 {
-			out = append(out, Offer{a.Permission, dirs, base.also})
+			out = append(out, Offer{a.Permission, dirs, base.also, base.shared})
 		}
 	}
 	return out
@@ -233,7 +236,7 @@ func (o Offer) Words() []string {
 	return out
 }
 
-// Reply is the answer that allows it: until lathe ends, or in this project for
+// Reply is the answer that allows it: for a while, see [Offer.Where], or in this project for
 // good.
 func (o Offer) Reply(project bool) lathe.Reply {
 	return lathe.Reply{Kind: lathe.Always, Project: project, Patterns: o.Patterns}
@@ -252,17 +255,29 @@ func Check(patterns []string) string {
 	return ""
 }
 
-// Where says how long a grant lasts.
-func Where(project bool) string {
-	if project {
+// Where says how long a grant lasts that is about to be given.
+func (o Offer) Where(project bool) string {
+	if o.shared && !project {
+		return "for 24 hours, at all servers"
+	}
+	return Lasts(project, time.Time{})
+}
+
+// Lasts says how long a grant lasts: for good if it is stored, else until a time, or, if that is
+// zero, as long as its lathe runs.
+func Lasts(stored bool, until time.Time) string {
+	switch {
+	case stored:
 		return "in this project, for good"
+	case !until.IsZero():
+		return "until " + until.Format("2 Jan 15:04")
 	}
 	return "until lathe ends"
 }
 
 // Granted says what was allowed. What takes it back is for the face to say.
 func (o Offer) Granted(project bool) string {
-	return "allowed " + Where(project) + ": " + strings.Join(o.Words(), "; ")
+	return "allowed " + o.Where(project) + ": " + strings.Join(o.Words(), "; ")
 }
 
 // Revoke is the command that takes a grant for the project back.

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,15 @@ func TestOffers(t *testing.T) {
 	}
 	if got, want := o.Granted(false), `allowed until lathe ends: commands that begin with "it's"`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	shared := Offers(lathe.Ask{Permission: "edit", Patterns: []string{"a/b"}, Always: []string{"*"}, Metadata: map[string]any{"shared": true}})
+	for _, o := range shared {
+		if got, want := []string{o.Where(false), o.Where(true)}, []string{"for 24 hours, at all servers", "in this project, for good"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if len(shared) != 2 {
+		t.Errorf("%d offers", len(shared))
 	}
 }
 

@@ -21,12 +21,18 @@ func (s *Service) combine(in AskInput, wants []tool.Request) lathe.Ask {
 		ID: s.opts.IDs.Ask(), SessionID: in.SessionID, Permission: wants[0].Permission,
 		Patterns: wants[0].Patterns, Always: wants[0].Always, Metadata: wants[0].Metadata, Tool: in.Tool,
 	}
-	if len(wants) == 1 {
+	if len(wants) == 1 && s.opts.Shared == nil {
 		return ask
 	}
 	ask.Metadata = maps.Clone(ask.Metadata)
 	if ask.Metadata == nil {
 		ask.Metadata = map[string]any{}
+	}
+	if s.opts.Shared != nil {
+		ask.Metadata[tool.MetaShared] = true
+	}
+	if len(wants) == 1 {
+		return ask
 	}
 	var also []any
 	for _, w := range wants[1:] {

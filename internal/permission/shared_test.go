@@ -40,7 +40,12 @@ func TestSharedApprovals(t *testing.T) {
 	reply := lathe.Reply{Kind: lathe.Always}
 	asked := 0
 	server := func() *Service {
-		return New(Options{Shared: shared, Decide: func(lathe.Ask) (lathe.Reply, bool) { asked++; return reply, true }})
+		return New(Options{Shared: shared, Decide: func(a lathe.Ask) (lathe.Reply, bool) {
+			if asked++; a.Metadata[tool.MetaShared] != true {
+				t.Errorf("faces are not told that it is shared: %v", a.Metadata)
+			}
+			return reply, true
+		}})
 	}
 	a, b := server(), server()
 	ask := func(s *Service, pattern, offers string, rules ...lathe.Rule) {

@@ -154,6 +154,10 @@ type Hold struct{ Given bool }
 // allows: objects with permission, patterns and always.
 const MetaAlso = "also"
 
+// MetaShared is the key of an ask's metadata that is true where servers share what is allowed
+// from then on: what is not allowed for good then holds for a day, whichever lathe ends.
+const MetaShared = "shared"
+
 // MetaProtected is a key of Request.Metadata. If it is true, the user must be
 // asked even if the rules allow it (a rule that denies still denies), an earlier
 // "always" does not count, and if nobody can be asked the answer is no. Metadata

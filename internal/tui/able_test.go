@@ -142,8 +142,12 @@ func (f *ableFake) Search(_ context.Context, words string, _ int) ([]api.Hit, er
 	return f.hits, f.note("search %q", words)
 }
 
+// able24h is when something is over that servers share.
+var able24h = time.Date(2026, 11, 24, 17, 53, 0, 0, time.Local)
+
 func (f *ableFake) Approvals(context.Context) ([]api.Approval, error) {
-	return []api.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}, {Permission: "edit", Pattern: "src/*", Stored: false}}, nil
+	return []api.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}, {Permission: "edit", Pattern: "src/*", Stored: false},
+		{Permission: "bash", Pattern: "make *", By: "ann", Until: able24h.UnixMilli()}}, nil
 }
 
 func (f *ableFake) Revoke(_ context.Context, a api.Approval) error {

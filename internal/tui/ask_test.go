@@ -314,7 +314,7 @@ func TestTakenBack(t *testing.T) {
 	d, _ := ableTo(t, Options{})
 	d.typed("/permissions")
 	d.press("esc", "enter")
-	d.shows("what you allowed", `commands that begin with "go test"  in this project, for good`, "changes of anything in src  until lathe ends")
+	d.shows("what you allowed", `commands that begin with "go test"  in this project, for good`, "changes of anything in src  until lathe ends", `commands that begin with "make"  until 24 Nov 17:53`)
 	d.press("down", "enter")
 	d.calls("revoke edit src/*")
 	d.shows("taken back: changes of anything in src")

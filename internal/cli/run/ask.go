@@ -130,7 +130,7 @@ func (v *view) askLasting(ctx context.Context, offers []approval.Offer, since ti
 	if len(offers) > 1 {
 		which = v.say(", with the number")
 	}
-	fmt.Fprintf(console.Raw(v.env.Stderr), "  "+v.say("type session (%s) or project (%s)%s, or nothing to go back:")+" ", v.say(approval.Where(false)), v.say(approval.Where(true)), which)
+	fmt.Fprintf(console.Raw(v.env.Stderr), "  "+v.say("type session (%s) or project (%s)%s, or nothing to go back:")+" ", v.say(offers[0].Where(false)), v.say(offers[0].Where(true)), which)
 	line, ok := v.typed.ReadLine(ctx, v.env, since)
 	words := strings.Fields(strings.ToLower(line))
 	if !ok || len(words) == 0 || len(words) > 2 || words[0] != "session" && words[0] != "project" {

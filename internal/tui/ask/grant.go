@@ -29,7 +29,7 @@ const (
 type grantForm struct {
 	offers  []approval.Offer // the least first
 	n       int              // index of the one shown
-	project bool             // for good; else until lathe ends
+	project bool             // for good; else for a while
 	own     *edit.Editor     // set while the person edits the patterns
 	note    string           // what is wrong with them
 	at      int              // the marked row
@@ -44,12 +44,12 @@ func (g *grantForm) offer() approval.Offer { return g.offers[g.n] }
 
 // rows are what can be done; the first one does nothing.
 func (g *grantForm) rows(l look.Look) []grantRow {
-	out := []grantRow{{"esc", "back; nothing is allowed yet"}, {dialog.GiveKey, "allow this " + approval.Where(g.project)}}
+	out := []grantRow{{"esc", "back; nothing is allowed yet"}, {dialog.GiveKey, "allow this " + g.offer().Where(g.project)}}
 	if len(g.offers) > 1 {
 		other := g.offers[(g.n+1)%len(g.offers)]
 		out = append(out, grantRow{l.Glyph("←→", "left"), "instead: " + inWords(l, other)})
 	}
-	return append(out, grantRow{"tab", "instead " + approval.Where(!g.project)}, grantRow{"e", "change what is allowed"})
+	return append(out, grantRow{"tab", "instead " + g.offer().Where(!g.project)}, grantRow{"e", "change what is allowed"})
 }
 
 // do carries out what a row is for.
@@ -149,7 +149,7 @@ func (g *grantForm) draw(l look.Look, height int) ([]styled.Line, int, int) {
 	}
 	out := []styled.Line{l.Title("allow from now on", "nothing is allowed yet")}
 	var body []styled.Line
-	for _, w := range slices.Concat([]string{"Without being asked again, " + approval.Where(g.project) + ":"}, g.offer().Words()) {
+	for _, w := range slices.Concat([]string{"Without being asked again, " + g.offer().Where(g.project) + ":"}, g.offer().Words()) {
 		mark := "  " + l.Glyph("• ", "- ")
 		if len(body) == 0 {
 			mark = ""

@@ -91,7 +91,7 @@ func (t *talk) lasting(a lathe.Ask, o approval.Offer) {
 	for _, w := range o.Words() {
 		t.say("%s", t.in(w))
 	}
-	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", t.in(approval.Where(false)), t.in(approval.Where(true)))
+	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", t.in(o.Where(false)), t.in(o.Where(true)))
 	t.menu.asking = a.ID
 	t.menu.free = func(word string) {
 		said := t.in(o.Granted(word == "project"))

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,7 +30,11 @@ func (r *Room) approvals(all []api.Approval) dialog.List {
 	for _, p := range all {
 		id := p.Permission + "\n" + p.Pattern
 		byID[id] = p
-		l.Items = append(l.Items, dialog.Item{ID: id, Title: styled.OneLine(approval.Words(p.Permission, p.Pattern)), Detail: approval.Where(p.Stored), Own: true})
+		var until time.Time
+		if p.Until != 0 {
+			until = time.UnixMilli(p.Until)
+		}
+		l.Items = append(l.Items, dialog.Item{ID: id, Title: styled.OneLine(approval.Words(p.Permission, p.Pattern)), Detail: approval.Lasts(p.Stored, until), Own: true})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		return r.access.Do(func(ctx context.Context) tea.Msg {
