@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lathe"
 )
 
 var when = time.Unix(1_700_000_000, 0).UTC()
@@ -36,6 +38,8 @@ func TestPages(t *testing.T) {
 	for name, part := range map[string]string{
 		"man/man1/lathe.1":                 `.TH "LATHE" "1" "Nov 2023"`,
 		"man/man1/lathe-run.1":             "lathe run",
+		"man/man7/lathe-permissions.7":     "\\- what a model may do without asking you\n.SH DESCRIPTION\nEach tool call",
+		"man/man7/lathe-exit-codes.7":      `.TH "LATHE-EXIT-CODES" "7" "Nov 2023"`,
 		"completions/bash/lathe":           "__start_lathe",
 		"completions/zsh/_lathe":           "#compdef lathe",
 		"completions/fish/lathe.fish":      "complete -c lathe",
@@ -44,6 +48,37 @@ func TestPages(t *testing.T) {
 		if !strings.Contains(have[name], part) {
 			t.Errorf("%s does not hold %q", name, part)
 		}
+	}
+}
+
+// TestTopicPage holds that a topic's lines stand in its man page as they are written.
+func TestTopicPage(t *testing.T) {
+	got := topicPage("trust", "Trust: who may 'steer'\n\nFirst \\n words\n.lathe is read\n\n  lathe trust   says it\n\n    deeper\nAfter.\n\n  last\n", when)
+	want := `.TH "LATHE-TRUST" "7" "Nov 2023" "lathe ` + lathe.Version + `" "lathe"
+.SH NAME
+lathe-trust \- who may \(aqsteer\(aq
+.SH DESCRIPTION
+First \en words
+\&.lathe is read
+.PP
+.RS 2
+.nf
+lathe trust   says it
+
+  deeper
+.fi
+.RE
+.PP
+After.
+.PP
+.RS 2
+.nf
+last
+.fi
+.RE
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

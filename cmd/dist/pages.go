@@ -21,7 +21,7 @@ type file struct {
 	mode int64
 }
 
-// pages are the man pages and the completions for four shells.
+// pages are the man pages of commands and topics, and the completions for four shells.
 func pages(when time.Time) ([]file, error) {
 	root := cli.Tree()
 	all, err := completions(root)
@@ -52,7 +52,8 @@ func pages(when time.Time) ([]file, error) {
 		}
 		all = append(all, file{name: "man/man1/" + e.Name(), data: data, mode: 0o644})
 	}
-	return all, nil
+	more, err := topics(when)
+	return append(all, more...), err
 }
 
 // listsApart has the indented lines in the help of all commands stay lines of their own: the

@@ -69,6 +69,15 @@ func page(env *console.Env, name string) (string, bool) {
 	return string(text), err == nil
 }
 
+// Names returns the topics, in the order in which they are listed.
+func Names() []string { return slices.Clone(names[:]) }
+
+// English returns the text of a topic: its title, paragraphs, and indented lines.
+func English(name string) (string, error) {
+	text, err := pages.ReadFile("en/" + name + ".txt")
+	return string(text), err
+}
+
 func list() string {
 	return strings.ReplaceAll(strings.Join(names[:], ", "), "exit-codes", "exit codes")
 }
