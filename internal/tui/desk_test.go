@@ -205,6 +205,41 @@ func TestMouse(t *testing.T) {
 	}
 }
 
+// TestSelectInAChange holds that lines selected in a diff are copied without their numbers and
+// signs, and of two columns those of the one where the selection began.
+func TestSelectInAChange(t *testing.T) {
+	text := "--- a/c.go\n+++ b/c.go\n@@ -1,4 +1,4 @@\n a\n-\treturn a - b\n+\treturn a + b // " + strings.Repeat("long ", 20) + "\n c\n d\n"
+	for _, tt := range []struct {
+		width, height int
+		want          string
+	}{
+		{80, 40, "a\n    return a - b\n    return a + b // " + strings.TrimRight(strings.Repeat("long ", 20), " ") + "\nc"},
+		{200, 40, "a\n    return a - b\nc"},
+	} {
+		d := withHistory(t, Options{}, question(1, "Mend it"), reply(2, done("edit", 0, map[string]any{"filePath": "c.go"}, map[string]any{"diff": text}, "")))
+		d.send(tea.WindowSizeMsg{Width: tt.width, Height: tt.height})
+		row := func(text string) (x, y int) {
+			for y, l := range d.lines() {
+				if i := strings.Index(l, text); i >= 0 {
+					return styled.Width(l[:i], styled.WcWidth), y
+				}
+			}
+			t.Fatalf("%q is not on the screen:\n%s", text, d.text())
+			return 0, 0
+		}
+		d.text()
+		x, y := row("   1   a")
+		_, y2 := row("   3   c")
+		d.raw = nil
+		d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		d.send(tea.MouseMotionMsg{X: x + 60, Y: y2, Button: tea.MouseLeft})
+		d.send(tea.MouseReleaseMsg{X: x + 60, Y: y2, Button: tea.MouseLeft})
+		if diff := cmp.Diff([]string{clip.New(func(string) string { return "" }).Sequence(tt.want)}, d.raw); diff != "" {
+			t.Errorf("%d columns: copied not %q (-want +got):\n%s\n%s", tt.width, tt.want, diff, d.text())
+		}
+	}
+}
+
 func TestQueued(t *testing.T) {
 	open := reply(2, &lathe.Text{Text: "working on it"})
 	open.Info.(*lathe.Assistant).Completed = time.Time{}

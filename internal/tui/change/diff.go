@@ -113,11 +113,17 @@ func changeLines(l look.Look, c change, width int) []styled.Line {
 		label := []string{"     ", "  "}
 		if i == 0 {
 			label = []string{fmt.Sprintf("%4s ", lineNumber(number)), string(c.op) + " "}
+			part = begun(part)
 		}
-		line := append(styled.Line{{Text: label[0], Style: l.FG(theme.DiffNumber)}, {Text: label[1], Style: fg}}, part...)
+		line := append(styled.Line{{Text: label[0], Style: l.FG(theme.DiffNumber)}, {Text: label[1], Style: fg}}, append(part, styled.Span{Cont: styled.End})...)
 		out = append(out, line.Pad(width, l.Method, "").Over(bg))
 	}
 	return out
+}
+
+// begun marks where the text of a line begins, after its number and sign.
+func begun(text styled.Line) styled.Line {
+	return append(styled.Line{{Cont: styled.Begin}}, text...)
 }
 
 // lineNumber is the number of a line; one that goes on from the line before has none.
@@ -143,7 +149,7 @@ func columnsOf(l look.Look, block []change, width int) []styled.Line {
 	var out []styled.Line
 	for i := range max(len(left), len(right)) {
 		line := halfOf(l, left, i, half, func(c change) int { return c.old })
-		line = append(line, styled.Span{Text: " " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)})
+		line = append(line, styled.Span{Text: " " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border), Cont: styled.Beside})
 		out = append(out, append(line, halfOf(l, right, i, half, func(c change) int { return c.new })...))
 	}
 	return out
@@ -151,11 +157,11 @@ func columnsOf(l look.Look, block []change, width int) []styled.Line {
 
 func halfOf(l look.Look, side []change, i, width int, number func(change) int) styled.Line {
 	if i >= len(side) {
-		return styled.Line{}.Pad(width, l.Method, "")
+		return begun(nil).Pad(width, l.Method, "")
 	}
 	fg, bg := changeStyle(l, side[i].op)
 	line := styled.Line{{Text: fmt.Sprintf("%4s ", lineNumber(number(side[i]))), Style: l.FG(theme.DiffNumber)}, {Text: string(side[i].op) + " ", Style: fg}}
-	line = append(line, side[i].line(fg)...)
+	line = append(line, begun(side[i].line(fg))...)
 	return line.Cut(width, l.Method).Pad(width, l.Method, "").Over(bg)
 }
 

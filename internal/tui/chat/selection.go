@@ -204,6 +204,29 @@ func (s *Selection) fileAt(l pen, c call, p *piece, at point) string {
 
 func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] == &y[0] }
 
+// text returns the columns between which a line's text stands, without what is drawn in
+// front of it, and how it continues the line before. Of columns that stand next to each other
+// it is the one at a place.
+func (l pen) text(line styled.Line, at int) (begin, end int, cont styled.Cont) {
+	begin, cont = l.body(line)
+	end = l.Width
+	col := 0
+	for _, s := range line {
+		switch s.Cont {
+		case styled.Beside:
+			if at < col {
+				return begin, col, cont
+			}
+		case styled.Begin:
+			begin, cont = col, styled.Own
+		case styled.End:
+			end = col
+		}
+		col += styled.Width(s.Text, l.Method)
+	}
+	return begin, end, cont
+}
+
 // body returns the column where a line's text begins, after what is drawn in
 // front of it, and how it continues the line before.
 func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
@@ -211,7 +234,7 @@ func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 	at, gap := 0, false
 	for i, s := range line {
 		if strings.Trim(s.Text, " "+bars) != "" {
-			if s.Cont != styled.Own {
+			if s.Cont == styled.Blank || s.Cont == styled.Within {
 				col = at
 			}
 			return col, s.Cont
@@ -274,9 +297,8 @@ func (s *Selection) highlight(l pen, lines []styled.Line, places []place) {
 			continue
 		}
 		x, y := columns(at, from, till, l.Width)
-		begin, _ := l.body(lines[i])
-		x = max(x, begin)
-		lines[i], _ = lines[i].Between(x, y, l.Method, styled.Reverse)
+		begin, end, _ := l.text(lines[i], s.from.col)
+		lines[i], _ = lines[i].Between(max(x, begin), min(y, end), l.Method, styled.Reverse)
 	}
 }
 
@@ -300,8 +322,8 @@ func (s *Selection) selected(c *Conversation) string {
 				continue
 			}
 			x, y := columns(p.place, from, till, l.Width)
-			begin, cont := l.body(line)
-			_, text := line.Between(max(x, begin), y, l.Method, "")
+			begin, end, cont := l.text(line, s.from.col)
+			_, text := line.Between(max(x, begin), min(y, end), l.Method, "")
 			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it continues the line before
 				if cont == styled.Blank {
 					out[n] = strings.TrimRight(out[n], " ") + " "

@@ -52,7 +52,8 @@ type Span struct {
 	Cont  Cont
 }
 
-// Cont says how the first span of a line continues the text before it.
+// Cont says how the first span of a line continues the text before it; the others may
+// stand at spans after it.
 type Cont byte
 
 // The ways in which a line continues the one before.
@@ -60,6 +61,9 @@ const (
 	Own    Cont = iota // it does not
 	Blank              // it was broken at a blank, which is in neither line
 	Within             // it was broken with nothing left out
+	Begin              // it does not, and what stands before the span is none of its text, as a line's number is
+	End                // its text ends before the span, which only fills the line
+	Beside             // another column of text begins, next to the one before
 )
 
 // Line is one row of spans. Its text holds no line breaks.
