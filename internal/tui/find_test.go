@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
@@ -170,4 +171,14 @@ func TestUndoOffIsShownAfterOpening(t *testing.T) {
 	d.shows("undo off")
 	d, _ = withNotes(t, api.Notes{}, question(1, "hello"))
 	d.shows("undo on")
+}
+
+// TestStateLineShortensThePlace holds that the directory loses its beginning before it is left out.
+func TestStateLineShortensThePlace(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: "done"}))
+	d.app.opts.Dir = "~/work/customers/north/billing/engine"
+	d.send(tea.WindowSizeMsg{Width: 72, Height: 24})
+	d.shows("build · acme/big · …", "/engine", "undo on")
+	d.send(tea.WindowSizeMsg{Width: 40, Height: 24})
+	d.hides("engine")
 }

@@ -17,7 +17,11 @@ type segment struct {
 	line  styled.Line
 	worth int
 	right bool
+	whole string // the text of a line that can be shortened at its beginning, or empty
 }
+
+// shortened is the narrowest that a piece becomes before it is left out.
+const shortened = 12
 
 // statusLine is the last line: agent, model and place on the left; what the
 // window holds, cost, cache, time and connection on the right.
@@ -46,6 +50,11 @@ func (v *view) statusLine() styled.Line {
 		if room >= 2 || len(all) < 2 {
 			return styled.Join(left, styled.Plain(strings.Repeat(" ", max(room, 0))), right).Cut(l.Width, l.Method)
 		}
+		s := &all[least]
+		if width := s.line.Width(l.Method) + room - 2; s.whole != "" && width >= shortened {
+			s.line, s.whole = styled.Plain(l.Ending(s.whole, width), s.line[0].Style), ""
+			continue
+		}
 		all = slices.Delete(all, least, least+1)
 	}
 }
@@ -71,13 +80,13 @@ func (v *view) whoAndWhere(l look.Look) []segment {
 		back := styled.Line{{Text: l.T("subagent"), Style: l.FG(theme.Secondary)}, {Text: l.T(" " + v.keys.For(keys.Parent) + " goes back"), Style: muted}}
 		out = append(out, segment{line: back, worth: 95})
 	}
-	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
+	return append(out, segment{line: styled.Plain(place, muted), worth: 30, whole: place})
 }
 
 // figures are what the turn and the session took so far.
 func (v *view) figures(l look.Look) (out []segment) {
 	add := func(text string, key theme.Key, worth int) {
-		out = append(out, segment{styled.Plain(l.T(text), l.FG(key)), worth, true})
+		out = append(out, segment{line: styled.Plain(l.T(text), l.FG(key)), worth: worth, right: true})
 	}
 	if v.opts.Server != "" {
 		add(v.server(), theme.Muted, 45)
