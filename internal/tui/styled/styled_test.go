@@ -31,6 +31,8 @@ func TestWrap(t *testing.T) {
 		{"  in", 10, []string{"  in"}},
 		{"漢字かな混じり文", 6, []string{"漢字か", "な混じ", "り文"}},
 		{"漢字。次", 6, []string{"漢字。", "次"}},
+		{"漢字。次", 5, []string{"漢", "字。", "次"}},
+		{"漢字」。ab", 7, []string{"漢", "字」。", "ab"}},
 		{"see 漢字", 5, []string{"see", "漢字"}},
 		{"👩‍👩‍👧 family", 4, []string{"👩‍👩‍👧", "fami", "ly"}},
 	} {

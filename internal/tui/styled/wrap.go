@@ -27,6 +27,7 @@ type wrapper struct {
 	out              []Line
 	line, gap, word  []piece
 	lineW, gapW, wdW int
+	ideograph        bool // the word is an ideograph, and what clings to it
 	next             Cont // how the next line continues
 }
 
@@ -46,8 +47,11 @@ func (w *wrapper) span(i int) {
 		case cells > 1 && !clings(c):
 			w.endWord()
 			w.word, w.wdW = extend(w.word, p), cells
-			w.endWord()
+			w.ideograph = true
 		default:
+			if w.ideograph && !clings(c) {
+				w.endWord()
+			}
 			w.grow(p)
 		}
 	}
@@ -99,7 +103,7 @@ func (w *wrapper) endWord() {
 		w.line = extend(w.line, p)
 	}
 	w.lineW += w.gapW + w.wdW
-	w.gap, w.gapW, w.word, w.wdW = w.gap[:0], 0, w.word[:0], 0
+	w.gap, w.gapW, w.word, w.wdW, w.ideograph = w.gap[:0], 0, w.word[:0], 0, false
 }
 
 func (w *wrapper) endLine() {
