@@ -301,8 +301,7 @@ func (a *App) takeAway(m redone) tea.Cmd {
 			a.input.Reset()
 			break
 		}
-		if rest, ok := strings.CutPrefix(now, text+"\n\n"); ok {
-			a.input.Set(rest)
+		if a.input.DropAbove(text) {
 			break
 		}
 	}

@@ -12,12 +12,8 @@ import (
 func (a *App) reviews(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case review.Comment:
-		text := m.Text
-		if !a.input.Empty() {
-			text = "\n" + text
-		}
 		a.notify(dialog.Info, "it is in the input; send it when you are done")
-		return tea.Batch(a.apply(a.input.Append(text)), a.tick())
+		return tea.Batch(a.apply(a.input.Add(m.Text)), a.tick())
 	case review.Ask:
 		if !a.input.Empty() {
 			a.notify(dialog.Warning, "the input holds a text; send it or put it aside first")

@@ -34,9 +34,6 @@ func (a *App) waited(session lathe.SessionID, text string) tea.Cmd {
 	if a.session.ID != session || text == "" {
 		return a.tick()
 	}
-	if now := a.input.Value(); now != "" {
-		text += "\n\n" + now
-	}
-	a.input.Set(text)
+	a.input.Above(text)
 	return a.tick()
 }

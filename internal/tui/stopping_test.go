@@ -1,12 +1,16 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/memory"
 )
 
 // TestQueuedPromptsComeBack holds that what waited when the turn was stopped is in the input
@@ -35,11 +39,41 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 		t.Errorf("after redoing the input holds %q, want %q", got, want)
 	}
 
+	// A long text that was pasted stays one that is folded.
+	d = withHistory(t, Options{}, question(1, "go"), working, question(3, "also this"))
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	d.send(tea.PasteMsg{Content: strings.Repeat("pasted\n", 30)})
+	d.press("esc", "esc")
+	if got, want := d.app.input.Text(), "also this\n\n[pasted text 1, 30 lines]"; got != want {
+		t.Errorf("the input shows %q, want %q", got, want)
+	}
+
 	d = withHistory(t, Options{}, question(1, "go"), working)
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
 	d.press("esc", "esc")
 	if diff := cmp.Diff([]string{"abort ses_1"}, d.engine.noted()); diff != "" {
 		t.Errorf("calls without a queue (-want +got):\n%s", diff)
+	}
+}
+
+// TestTypedEarly holds that what is typed while a session is read does not run into the draft
+// that was kept for it.
+func TestTypedEarly(t *testing.T) {
+	dir := t.TempDir()
+	if err := memory.Open(dir, "/p").Keep("ses_1", edit.Draft{Text: "/di", Caret: 3}); err != nil {
+		t.Fatal(err)
+	}
+	f := newFake()
+	f.sessions["ses_1"] = lathe.Session{ID: "ses_1", Title: "A title", Agent: "build"}
+	d := &driver{t: t, now: time.Unix(5, 0), engine: f}
+	d.app = New(t.Context(), Options{Engine: f, Start: Start{Session: "ses_1"}, Now: func() time.Time { return d.now }, Desk: Desk{Memory: memory.Open(dir, "/p")}})
+	d.app.after = d.after
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.typed("/diff")
+	d.do(d.app.Init())
+	d.shows("A title")
+	if got := d.app.input.Value(); got != "/di\n/diff" {
+		t.Errorf("the input holds %q", got)
 	}
 }
 

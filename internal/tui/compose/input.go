@@ -73,14 +73,11 @@ func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.drafts.of(id) }
 
 // Resume adds what was typed while the session was being read to its draft.
 func (i *Composer) Resume(typed edit.Editor) tea.Msg {
-	switch {
-	case typed.Empty():
+	if typed.Empty() {
 		return nil
-	case i.Empty():
-		i.Editor = typed
-		return i.Changed()
 	}
-	return i.Append("\n" + typed.Value())
+	i.Below(typed)
+	return i.Changed()
 }
 
 // Put keeps what is written as the draft of the session that is left, and empties
@@ -118,6 +115,14 @@ func (i *Composer) Sent() tea.Msg {
 	i.Reset()
 	i.offer = offer{}
 	return kept
+}
+
+// Add adds a text below what is written.
+func (i *Composer) Add(text string) tea.Msg {
+	var more edit.Editor
+	more.Paste(text)
+	i.Below(more)
+	return i.Changed()
 }
 
 // Append adds a text at the end of what is written.
