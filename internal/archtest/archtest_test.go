@@ -87,6 +87,7 @@ var edges = []edge{
 	{"cli/face", "cli/console", "what every command stands on"},
 	{"cli/show", "cli/console", "it prints on the streams of a command"},
 	{"cli/run", "cli/show", "it prints what the run does"},
+	{"cli/run", "cli/screen", "it prints in the theme that was chosen on the screen"},
 	{"cli/sessions", "cli/show", "a session is shown as a run is"},
 	{"cli/sessions", "cli/app", "where jobs are kept, which need no engine"},
 	{"cli/manage", "cli/app", "where the plugins' cache is, which needs no engine"},

@@ -133,7 +133,7 @@ func (c *contender) work(ctx context.Context, env *console.Env, f *face.Face, o 
 		return err
 	}
 	c.Session = sess.ID
-	v := &view{env: env, c: f, root: sess, created: true, out: show.New(env, o.shown()), opts: o, message: message, answered: map[lathe.AskID]bool{}}
+	v := &view{env: env, c: f, root: sess, created: true, out: o.output(ctx, env, f), opts: o, message: message, answered: map[lathe.AskID]bool{}}
 	v.out.Progress = show.NewProgress(v.out)
 	defer v.out.Progress.Stop()
 	return v.start(ctx, p)

@@ -19,9 +19,11 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/cli/screen"
 	"lathe/internal/cli/show"
 	"lathe/internal/client"
 	"lathe/internal/job"
+	"lathe/internal/tui/theme"
 )
 
 // Options are the settings of `lathe run`: one field for each flag.
@@ -241,6 +243,13 @@ func (o *Options) shown() show.Options {
 	return show.Options{JSON: o.Format == "json", Quiet: o.quiet, Thinking: o.thinking, Raw: o.raw}
 }
 
+// output is what shows the run, in the theme that the person chose.
+func (o *Options) output(ctx context.Context, env *console.Env, f *face.Face) *show.Output {
+	s := o.shown()
+	s.Theme = func() *theme.Theme { return screen.Theme(ctx, env, f) }
+	return show.New(env, s)
+}
+
 // parseRules turns --allow and --deny into rules; denials win.
 func parseRules(allow, deny []string) ([]lathe.Rule, error) {
 	var rules []lathe.Rule
@@ -284,7 +293,7 @@ func runIn(ctx context.Context, env *console.Env, f *face.Face, o Options, messa
 		Agent: o.Agent, Parts: append(slices.Clone(files), &lathe.Text{Text: message}),
 		Limits: limits, Rules: rules, Refs: true,
 	}
-	v := &view{env: env, c: f, root: sess, created: created, out: show.New(env, o.shown()), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
+	v := &view{env: env, c: f, root: sess, created: created, out: o.output(ctx, env, f), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
 	v.out.Progress = show.NewProgress(v.out)
 	defer v.out.Progress.Stop()
 	if warning != "" {

@@ -17,9 +17,9 @@ import (
 // as the terminal has. The zero value colours nothing.
 type colours struct{ theme *theme.Theme }
 
-// coloursOf returns the colours of a stream that is a terminal or not. On a background that is
-// not known only the terminal's own colours can be trusted.
-func coloursOf(env *console.Env, tty bool) colours {
+// coloursOf returns the colours of a stream that is a terminal or not, of the theme that was
+// chosen. On a background that is not known only the terminal's own colours can be trusted.
+func coloursOf(env *console.Env, tty bool, chosen func() *theme.Theme) colours {
 	if console.NewStyle(tty, env.Getenv) == (console.Style{}) {
 		return colours{}
 	}
@@ -28,14 +28,20 @@ func coloursOf(env *console.Env, tty bool) colours {
 		return colours{theme.Terminal()}
 	}
 	few, profile := paint.Simple(env.Environ), colorprofile.Env(env.Environ)
-	switch t := theme.Default(dark); {
-	case !few && profile >= colorprofile.TrueColor:
-		return colours{t}
-	case !few && profile == colorprofile.ANSI256:
-		return colours{t.Palette()}
+	if few || profile < colorprofile.ANSI256 {
+		system, _ := theme.Lookup("system")
+		return colours{system.For(dark)}
 	}
-	system, _ := theme.Lookup("system")
-	return colours{system.For(dark)}
+	t := theme.Default(dark)
+	if chosen != nil {
+		if own := chosen(); own != nil {
+			t = own.Bare(dark)
+		}
+	}
+	if profile == colorprofile.ANSI256 {
+		t = t.Palette()
+	}
+	return colours{t}
 }
 
 // background says whether the terminal's background is dark, where the environment tells:

@@ -16,18 +16,22 @@ import (
 	"lathe"
 	"lathe/internal/cli/console"
 	"lathe/internal/tui/paint/emulator"
+	"lathe/internal/tui/theme"
 )
 
 const changed = "--- a/greet.go\n+++ b/greet.go\n@@ -1,3 +1,3 @@\n func greet(name string) string {\n-\treturn \"hello \" + name\n+\treturn \"hello, 你好 \" + name\n }\n"
 
 // running returns what a terminal is sent of a run that did a little of everything.
-func running(environment map[string]string, tty bool) string {
+func running(environment map[string]string, tty bool) string { return runningIn(nil, environment, tty) }
+
+// runningIn is [running] in a theme that was chosen; nil: none was.
+func runningIn(chosen *theme.Theme, environment map[string]string, tty bool) string {
 	var out bytes.Buffer
 	var environ []string
 	for k, v := range environment {
 		environ = append(environ, k+"="+v)
 	}
-	o := New(&console.Env{Stdout: &out, Stderr: &out, StdoutTTY: tty, StderrTTY: tty, Width: 80, Environ: environ, Getenv: func(name string) string { return environment[name] }}, Options{Thinking: true})
+	o := New(&console.Env{Stdout: &out, Stderr: &out, StdoutTTY: tty, StderrTTY: tty, Width: 80, Environ: environ, Getenv: func(name string) string { return environment[name] }}, Options{Thinking: true, Theme: func() *theme.Theme { return chosen }})
 	part := func(id lathe.PartID, b lathe.PartBody) { o.Part(lathe.Part{ID: id, Body: b}, true) }
 	end := lathe.Span{End: time.Unix(1, 0)}
 	part("r", &lathe.Reasoning{Text: "first the file", Time: end})
@@ -47,28 +51,42 @@ func running(environment map[string]string, tty bool) string {
 // background is known, in full colour and in 256; elsewhere only the terminal's own colours
 // are used, and none where none are wanted.
 func TestRunIsLegible(t *testing.T) {
+	legible := func(name, background, colorterm, sent string) {
+		t.Helper()
+		e := emulator.New(80, 120)
+		_, _ = e.Write([]byte(strings.ReplaceAll(sent, "\n", "\r\n")))
+		ground := map[string]color.Color{"dark": color.RGBA{0x21, 0x25, 0x2b, 0xff}, "light": color.RGBA{0xf4, 0xf4, 0xf4, 0xff}}[background]
+		e.Cells(func(x, y int, text string, style uv.Style) {
+			fg, bg := style.Fg, style.Bg
+			if bg == nil {
+				bg = ground
+			}
+			if fg == nil || !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				return
+			}
+			if got := emulator.Contrast(fg, bg); got < 4.5 {
+				t.Errorf("theme %s, %s, COLORTERM=%q: %q at %d,%d is %v on %v, contrast %.2f:\n%s", name, background, colorterm, text, x, y, fg, bg, got, e.Lines()[y])
+			}
+		})
+	}
 	for _, background := range []string{"dark", "light"} {
 		for _, colorterm := range []string{"truecolor", ""} {
-			sent := running(map[string]string{"TERM": "xterm-256color", "COLORTERM": colorterm, "LATHE_BACKGROUND": background}, true)
+			environment := map[string]string{"TERM": "xterm-256color", "COLORTERM": colorterm, "LATHE_BACKGROUND": background}
+			sent := running(environment, true)
 			want := map[string]string{"truecolor": "\x1b[38;2;", "": "\x1b[38;5;"}[colorterm]
 			if !strings.Contains(sent, want) {
 				t.Errorf("%s, COLORTERM=%q: no colours like %q in %q", background, colorterm, want, sent)
 			}
-			e := emulator.New(80, 120)
-			_, _ = e.Write([]byte(strings.ReplaceAll(sent, "\n", "\r\n")))
-			ground := map[string]color.Color{"dark": color.RGBA{0x21, 0x25, 0x2b, 0xff}, "light": color.RGBA{0xf4, 0xf4, 0xf4, 0xff}}[background]
-			e.Cells(func(x, y int, text string, style uv.Style) {
-				fg, bg := style.Fg, style.Bg
-				if bg == nil {
-					bg = ground
+			legible("none", background, colorterm, sent)
+			for _, name := range theme.Names() {
+				if name == "system" || colorterm == "" { // its colours are the terminal's own, or reduced as the theme's tests hold
+					continue
 				}
-				if fg == nil || !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-					return
-				}
-				if got := emulator.Contrast(fg, bg); got < 4.5 {
-					t.Errorf("%s, COLORTERM=%q: %q at %d,%d is %v on %v, contrast %.2f:\n%s", background, colorterm, text, x, y, fg, bg, got, e.Lines()[y])
-				}
-			})
+				legible(name, background, colorterm, runningIn(theme.Named(nil, name), environment, true))
+			}
+			if other := runningIn(theme.Named(nil, "dracula"), environment, true); background == "dark" && other == sent {
+				t.Error("a theme that was chosen changes nothing")
+			}
 		}
 	}
 	params := regexp.MustCompile(`\x1b\[([0-9;]*)m`)

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/readable"
 	"lathe/internal/say"
 	"lathe/internal/tui/paint"
+	"lathe/internal/tui/theme"
 	"lathe/internal/turn"
 )
 
@@ -31,6 +32,9 @@ type Options struct {
 	Quiet    bool // the answer only
 	Thinking bool // the model's reasoning, too
 	Raw      bool // the answer is written exactly as the model wrote it
+	// Theme returns the theme that the person chose, nil for the default. It is asked only
+	// where the terminal's background is known.
+	Theme func() *theme.Theme
 }
 
 // Output shows a run, for people or as JSON lines. The final answer goes to
@@ -58,7 +62,10 @@ type Output struct {
 
 // New returns what shows a run on the streams of env.
 func New(env *console.Env, o Options) *Output {
-	c := coloursOf(env, env.StderrTTY)
+	if o.Theme != nil {
+		o.Theme = sync.OnceValue(o.Theme)
+	}
+	c := coloursOf(env, env.StderrTTY, o.Theme)
 	return &Output{
 		env: env, Style: c.style(), colours: c, Options: o,
 		live: env.StdoutTTY && !o.JSON && !o.Quiet, atStart: true,
@@ -172,7 +179,7 @@ func (o *Output) stream(text string) {
 		return
 	}
 	if o.prose == nil {
-		o.prose = newProse(o.width()-1, coloursOf(o.env, o.env.StdoutTTY))
+		o.prose = newProse(o.width()-1, coloursOf(o.env, o.env.StdoutTTY, o.Theme))
 		o.prose.simple = paint.Simple(o.env.Environ)
 	}
 	o.write(o.env.Stdout, o.prose.add(text))

@@ -48,12 +48,7 @@ func (s *Style) Plain(plain bool) { s.noLinks = plain }
 func (s *Style) Isolate(on bool) { s.isolates = on }
 
 func (s *Style) themeNamed(name string) *theme.Theme {
-	for _, t := range slices.Backward(s.themes) { // later ones are nearer to the project
-		if t.Name == name {
-			return t.For(s.dark)
-		}
-	}
-	if t, ok := theme.Lookup(name); ok {
+	if t := theme.Named(s.themes, name); t != nil { // later ones are nearer to the project
 		return t.For(s.dark)
 	}
 	return theme.Default(s.dark)
