@@ -118,6 +118,7 @@ type (
 		MDNS       bool     `conf:"mdns"`
 		MDNSDomain string   `conf:"mdnsDomain"`
 		CORS       []string `conf:"cors"`
+		Proxies    []string `conf:"proxies"` // addresses and networks of those that are believed
 		// Directories are those that requests may name; "~/" is the home directory.
 		Directories []string `conf:"directories"`
 		// Store is the address of a PostgreSQL that several servers share. It counts in

@@ -44,6 +44,7 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := s.opts.Now()
+	r = s.gate.Passed(r)
 	w := &answer{ResponseWriter: rw, id: s.requestID(r)}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)

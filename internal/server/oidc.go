@@ -219,6 +219,7 @@ func (c oidcLogin) end() (any, error) {
 	}
 	if err != nil {
 		c.s.opts.Log.Warn("a login through the issuer failed", "err", err)
+		c.s.failed.note(c.r, p.Name, "login through the issuer")
 		return nil, lathe.Errorf(lathe.CodeAuth, "try again at "+loginOIDC+", or ask an owner", "the login through the issuer failed: %v", err)
 	}
 	h := c.w.Header()

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,8 @@ type Options struct {
 	// Origins are web origins that may call, besides (with a password) those of
 	// this machine.
 	Origins []string
+	// Proxies are believed when they say whom they pass on, in X-Forwarded-For.
+	Proxies []netip.Prefix
 	// Named says that people have names: a request has to come with the token of one
 	// ([store.People]), or with the password, which is an owner's.
 	Named bool
@@ -122,6 +125,7 @@ type Server struct {
 	listing listing
 	own     func() ownPlaces
 	rights  *rights // nil: people have no names
+	failed  *failedLogins
 
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc
@@ -172,6 +176,9 @@ func New(o Options) *Server {
 			admission.Issued, admission.Landing = s.rights.sights.issued, isCallback
 		}
 	}
+	s.failed = newFailedLogins(o)
+	admission.Failed = func(r *http.Request, name string) { s.failed.note(r, name, "wrong password or token") }
+	admission.Proxies = o.Proxies
 	s.gate = gate.New(admission)
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
 	s.listing.excludes = func(dir string) []string { return s.own().excludes(dir) }
@@ -197,6 +204,7 @@ func (s *Server) Close() error {
 	s.wg.Wait()
 	s.listing.close()
 	s.events.Close()
+	s.failed.Close()
 	return err
 }
 

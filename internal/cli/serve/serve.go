@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,7 @@ type serveOptions struct {
 	socket       string
 	cors         []string
 	hosts        []string
+	proxies      []string
 	passwordFile string
 	dir          string
 	drain        time.Duration
@@ -51,6 +53,7 @@ type serveOptions struct {
 	issuer       *server.OIDC     // names people; nil: none does
 	workersOnly  bool             // no directory of this machine is worked in
 	store        string           // address of a database that several servers share
+	believed     []netip.Prefix   // proxies, as they are written in proxies
 	unused       []string         // settings that were found and are not used
 }
 
@@ -69,7 +72,7 @@ starts can read too). Clients send it as HTTP basic authentication; the user is
 "opencode" unless LATHE_SERVER_USERNAME says otherwise. Traffic is not encrypted: for
 other machines put a TLS proxy or an SSH tunnel in front.
 
-The flags win over "server" in your configuration (port, hostname, mdns, cors). A
+The flags win over "server" in your configuration (port, hostname, mdns, cors, proxies). A
 repository's configuration counts only once you trust it.
 
 An interrupt (Ctrl-C, SIGTERM) stops it: what runs is aborted and recorded, or
@@ -96,6 +99,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, which only you can reach")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "further name or address under which the server is reached, besides localhost and those it listens on (repeatable)")
+	f.StringArrayVar(&o.proxies, "proxy", nil, "address or network of a proxy in front, whose X-Forwarded-For is believed (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
 	f.StringVar(&o.store, "store", "", "PostgreSQL that several servers share, as postgres://user@host/database (default: files of this machine)")
 	f.BoolVar(&o.workersOnly, "workers-only", false, "with --store: work in no directory of this machine; lathe worker does, on others")
@@ -174,6 +178,7 @@ func (o *serveOptions) merge(c config.Server, given func(string) bool) {
 		o.hostname = "127.0.0.1"
 	}
 	o.cors = append(slices.Clone(o.cors), c.CORS...)
+	o.proxies = append(slices.Clone(o.proxies), c.Proxies...)
 }
 
 func (o *serveOptions) check() error {
@@ -187,6 +192,13 @@ func (o *serveOptions) check() error {
 		if err := gate.CheckOrigin(origin); err != nil {
 			return lathe.Errorf(lathe.CodeInvalid, "write it as in the browser's address, without a path: https://example.com", "--cors %q: %v", origin, err)
 		}
+	}
+	for _, text := range o.proxies {
+		p, err := gate.ParseProxy(text)
+		if err != nil {
+			return lathe.Errorf(lathe.CodeInvalid, "write it as 10.1.2.3 or 10.0.0.0/8", "--proxy %q is neither an address nor a network", text)
+		}
+		o.believed = append(o.believed, p)
 	}
 	return o.checkDomain()
 }
@@ -277,7 +289,7 @@ func newServer(a *app.App, o serveOptions, dir, password string, served func(*ht
 	}
 	opts := a.ServerOptions(dir)
 	opts.Directories, opts.User, opts.Password, opts.Hosts, opts.Origins = o.directories, a.Flags.ServerUsername, password, hosts, o.cors
-	opts.Named, opts.OIDC = o.named, o.issuer
+	opts.Named, opts.OIDC, opts.Proxies = o.named, o.issuer, o.believed
 	if counts != nil {
 		opts.Metrics = counts
 	}

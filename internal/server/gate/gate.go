@@ -63,7 +63,12 @@ type Options struct {
 	// Public, when set, says which requests need no password: the web page itself, and
 	// its way to log in. Everything else is checked for them too.
 	Public func(r *http.Request) bool
-	Now    func() time.Time
+	// Failed, when set, is told of requests with wrong credentials, and of the name that came with
+	// them, which may be anything.
+	Failed func(r *http.Request, name string)
+	// Proxies are believed when they say whom they pass on; see [Gate.Passed].
+	Proxies []netip.Prefix
+	Now     func() time.Time
 }
 
 // Gate decides whether a request may come in at all, before anything of it is
@@ -85,6 +90,8 @@ type Gate struct {
 	person   func(ctx context.Context, l store.Login) error
 	landing  func(r *http.Request) bool
 	commands Commands
+	failed   func(r *http.Request, name string)
+	proxies  []netip.Prefix
 	open     bool // no password is asked for on any transport
 }
 
@@ -93,7 +100,10 @@ func New(o Options) *Gate {
 	g := &Gate{
 		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: (o.Password != "" || o.Known != nil) && !o.Trusted,
 		commands: o.Commands, open: o.Password == "" && o.Known == nil, public: o.Public, known: o.Known, issued: o.Issued, person: o.Person,
-		landing: o.Landing, logins: o.Logins, now: o.Now,
+		landing: o.Landing, logins: o.Logins, now: o.Now, failed: o.Failed, proxies: o.Proxies,
+	}
+	if g.failed == nil {
+		g.failed = func(*http.Request, string) {}
 	}
 	if g.logins == nil {
 		g.logins = &LocalLogins{Now: o.Now} // which has nothing to log
@@ -182,8 +192,11 @@ func (g *Gate) authenticate(r *http.Request) (Caller, *refusal) {
 	case ok:
 		return Caller{Own: err != nil, Token: token}, nil
 	case wait:
-		return Caller{}, &refusal{http.StatusTooManyRequests, "too many wrong passwords; try again in a moment", guessPause}
+		unauthorized = &refusal{http.StatusTooManyRequests, "too many wrong passwords; try again in a moment", guessPause}
 	}
+	given, _ := credentials(r)
+	name, _, _ := strings.Cut(given, ":")
+	g.failed(r, name)
 	return Caller{}, unauthorized
 }
 

@@ -47,12 +47,15 @@ func (g *Gate) LogIn(r *http.Request, user, password string) (status int, token 
 	}
 	known := err == nil
 	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return known || g.right(user+":"+password) }); {
+	case ok:
+		return http.StatusOK, token, nil
 	case wait:
-		return http.StatusTooManyRequests, nil, nil
-	case !ok:
-		return http.StatusUnauthorized, nil, nil
+		status = http.StatusTooManyRequests
+	default:
+		status = http.StatusUnauthorized
 	}
-	return http.StatusOK, token, nil
+	g.failed(r, user)
+	return status, nil, nil
 }
 
 // Enter gives the page the cookie of a login that only this server, those that share its store,
