@@ -85,7 +85,7 @@ func (m Machine) claudeCode(ctx context.Context) api.Elsewhere {
 	out.More = out.Sessions == mostSessions
 	out.Servers = m.servers(false)
 	for _, k := range kinds(api.ClaudeCode) {
-		switch n := len(k.files(dir)); k.name {
+		switch n := m.toCopy(ctx, k, dir); k.name {
 		case "command":
 			out.Commands = n
 		default:
@@ -104,11 +104,25 @@ func (m Machine) codex(ctx context.Context) api.Elsewhere {
 	out.More = out.Sessions == mostSessions
 	out.Servers = m.servers(true)
 	for _, k := range kinds(api.Codex) {
-		out.Commands += len(k.files(dir))
+		out.Commands += m.toCopy(ctx, k, dir)
 	}
 	out.Told = isThere(filepath.Join(dir, instructions)) && !isFile(filepath.Join(m.Paths.Config, instructions))
 	out.Login = isThere(filepath.Join(dir, "auth.json"))
 	return out
+}
+
+// toCopy counts the files of a kind that an import would copy: those that are here already, and
+// those of which nothing can be made, are not named again and again.
+func (m Machine) toCopy(ctx context.Context, k kind, dir string) (n int) {
+	for _, path := range k.files(dir) {
+		if ctx.Err() != nil {
+			return n
+		}
+		if m.adopt(k, dir, path, true).Outcome == api.ImportRead {
+			n++
+		}
+	}
+	return n
 }
 
 // servers counts the MCP servers that Codex, or Claude Code, names for the person.

@@ -54,21 +54,35 @@ func TestElsewhere(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
+	for _, program := range []string{api.ClaudeCode, api.Codex} {
+		if err := looker(t, env, nil).Adopt(t.Context(), api.Import{Program: program}, func(api.ImportNews) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want[1].Commands, want[1].Agents = 0, 0
+	want[2].Commands, want[2].Told = 0, false
+	if diff := cmp.Diff(want[1:], look(t, env, func(lathe.SessionID) bool { return false })[1:]); diff != "" {
+		t.Errorf("found after an import (-want +got):\n%s", diff)
+	}
 	env["HOME"] = t.TempDir()
 	if got := look(t, env, nil); len(got) > 0 {
 		t.Errorf("an empty machine has %v", got)
 	}
 }
 
-func look(t *testing.T, env map[string]string, has func(lathe.SessionID) bool) []api.Elsewhere {
+func looker(t *testing.T, env map[string]string, has func(lathe.SessionID) bool) Machine {
 	t.Helper()
 	getenv := func(name string) string { return env[name] }
 	paths, err := config.DefaultPaths(getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Machine{Paths: paths, Getenv: getenv, Has: func(_ context.Context, id lathe.SessionID) bool { return has(id) }}
-	out, err := m.Look(t.Context())
+	return Machine{Paths: paths, Getenv: getenv, Has: func(_ context.Context, id lathe.SessionID) bool { return has(id) }}
+}
+
+func look(t *testing.T, env map[string]string, has func(lathe.SessionID) bool) []api.Elsewhere {
+	t.Helper()
+	out, err := looker(t, env, has).Look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
