@@ -73,13 +73,19 @@ func (l Look) Row(line styled.Line, marked bool) styled.Line {
 	return append(styled.Line{point}, line...).Cut(l.Width, l.Method).Pad(l.Width, l.Method, "").Over(bg)
 }
 
-// Title draws the first line of a sheet: its name and what keys do.
+// Title draws the first line of a sheet: its name and what keys do. Where there is no room for
+// all of them, the last are left out first.
 func (l Look) Title(text, hint string) styled.Line {
 	if l.Aside {
 		hint = "you are writing · tab turns to this"
 	}
 	left := styled.Plain(" "+l.T(text)+" ", l.FG(theme.Primary, styled.Bold))
-	right := styled.Plain(" "+l.Hint(hint)+" ", l.FG(theme.Muted))
+	keys := strings.Split(l.Hint(hint), " · ")
+	room := l.Width - left.Width(l.Method) - 6
+	for len(keys) > 1 && styled.Width(strings.Join(keys, " · "), l.Method) > room {
+		keys = keys[:len(keys)-1]
+	}
+	right := styled.Plain(" "+strings.Join(keys, " · ")+" ", l.FG(theme.Muted))
 	dash := l.Glyph("─", "-")
 	fill := l.Width - left.Width(l.Method) - right.Width(l.Method) - 2
 	rule := func(n int) styled.Line { return styled.Plain(strings.Repeat(dash, n), l.FG(theme.Border)) }
