@@ -19,6 +19,7 @@ type ableFake struct {
 	hits     []api.Hit // what a search finds
 	exports  map[string]string
 	jobCalls []string   // what was done to jobs
+	breaks   int        // connections with output that break
 	setup    *api.Setup // in place of the usual one
 	setups   int        // how often it was asked for
 }

@@ -2,9 +2,11 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,7 +22,12 @@ func (f *ableFake) Jobs(context.Context, api.JobFilter) ([]api.Job, error) {
 	}, nil
 }
 
-func (f *ableFake) JobOutput(context.Context, string, int64, bool) (io.ReadCloser, int64, error) {
+func (f *ableFake) JobOutput(_ context.Context, id string, from int64, _ bool) (io.ReadCloser, int64, error) {
+	if f.breaks > 0 { // the connection, after a line
+		f.breaks--
+		line := fmt.Sprintf("line at %d\n", from)
+		return io.NopCloser(io.MultiReader(strings.NewReader(line), iotest.ErrReader(io.ErrUnexpectedEOF))), from, nil
+	}
 	return io.NopCloser(strings.NewReader("\x1b[2Jready in 0.3 s\n  10%\r100% \x1b[32m完了\x1b[0m\nlistening on http://localhost:5173\n")), 0, nil
 }
 
@@ -50,6 +57,15 @@ func TestJobsAreStoppedAndKept(t *testing.T) {
 	if diff := cmp.Diff([]string{"stop job_2", "keep ses_1 "}, f.jobCalls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// When the server that a job's output comes from is gone, it goes on where it was at another.
+func TestJobOutputGoesOn(t *testing.T) {
+	d, f := ableTo(t, Options{}, question(1, "Start it."))
+	f.breaks = 2
+	d.typed("/jobs")
+	d.press("esc", "enter", "enter")
+	d.shows("job_1 (ended) npm run dev", "line at 0", "line at 10", "listening on http://localhost:5173")
 }
 
 // What a job prints is shown as it comes, and steers nothing.

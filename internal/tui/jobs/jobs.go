@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +26,9 @@ const (
 	kept  = 64 << 10 // of a job's output that can be seen
 	lines = 2000
 	piece = 16 << 10
+	// A server that goes away is looked for, or another one, for some ten seconds.
+	againAfter = 200 * time.Millisecond
+	mostAgain  = 50
 )
 
 // Room is where a person looks after jobs.
@@ -84,8 +88,8 @@ func (r *Room) Keep(session lathe.SessionID) tea.Msg {
 // watch opens the live output of a job.
 func (r *Room) watch(j api.Job) tea.Msg {
 	ctx, stop := context.WithCancel(r.access.Context())
-	o := &output{room: r, job: j, stop: stop}
-	return dialog.All{dialog.Open{Sheet: o}, o.follow(ctx, max(0, j.Output-kept))}
+	o := &output{room: r, job: j, ctx: ctx, stop: stop}
+	return dialog.All{dialog.Open{Sheet: o}, o.follow(max(0, j.Output-kept))}
 }
 
 // output is a sheet with what a job prints. If the job has a terminal, what is
@@ -93,25 +97,58 @@ func (r *Room) watch(j api.Job) tea.Msg {
 type output struct {
 	room *Room
 	job  api.Job
+	ctx  context.Context // ends when the sheet is left
 	stop context.CancelFunc
 	text []byte
+	at   int64  // position after it
 	over string // why there is no more output
 	up   int    // lines scrolled up from the end
 	rows int
+
+	waiting []api.JobInput // typed, and not sent yet
+	sending bool
 }
 
 // Tall says that the output takes the whole screen.
 func (o *output) Tall() bool { return true }
 
 // follow begins to read the output from a position on.
-func (o *output) follow(ctx context.Context, from int64) tea.Cmd {
+func (o *output) follow(from int64) tea.Cmd {
 	return func() tea.Msg {
-		body, _, err := o.room.access.Able.Jobs.JobOutput(ctx, o.job.ID, from, true)
+		body, at, err := o.read(from)
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		context.AfterFunc(ctx, func() { _ = body.Close() })
-		return o.next(body)()
+		return dialog.Here(func() tea.Msg { o.at = at; return o.next(body) })
+	}
+}
+
+func (o *output) read(from int64) (body io.ReadCloser, at int64, err error) {
+	body, at, err = o.room.access.Able.Jobs.JobOutput(o.ctx, o.job.ID, from, true)
+	if err == nil {
+		context.AfterFunc(o.ctx, func() { _ = body.Close() })
+	}
+	return body, at, err
+}
+
+// again goes on reading after a connection broke.
+func (o *output) again(from int64) tea.Cmd {
+	return func() tea.Msg {
+		for range mostAgain {
+			select {
+			case <-time.After(againAfter):
+			case <-o.ctx.Done():
+				return nil
+			}
+			body, at, err := o.read(from)
+			if err == nil {
+				return dialog.Here(func() tea.Msg { o.at = at; return o.next(body) })
+			}
+			if lathe.CodeOf(err) == lathe.CodeNotFound {
+				break
+			}
+		}
+		return dialog.Here(func() tea.Msg { o.over = "not followed any more"; return nil })
 	}
 }
 
@@ -126,15 +163,17 @@ func (o *output) next(body io.ReadCloser) tea.Cmd {
 				return o.next(body)
 			}
 			_ = body.Close()
-			if o.over = "ended"; !errors.Is(err, io.EOF) {
-				o.over = "not followed any more"
+			if !errors.Is(err, io.EOF) {
+				return o.again(o.at)
 			}
+			o.over = "ended"
 			return nil
 		})
 	}
 }
 
 func (o *output) take(data []byte) {
+	o.at += int64(len(data))
 	o.text = append(o.text, data...)
 	if extra := len(o.text) - kept; extra > 0 {
 		o.text = append(o.text[:0], o.text[extra:]...)
@@ -183,7 +222,7 @@ func (o *output) leave() tea.Msg {
 	return dialog.Close{Sheet: o}
 }
 
-// typed sends a key to the job.
+// typed sends a key to the job, after those before it.
 func (o *output) typed(k tea.KeyPressMsg, stroke string) tea.Msg {
 	in := api.JobInput{Data: k.Text}
 	if k.Text == "" {
@@ -191,11 +230,34 @@ func (o *output) typed(k tea.KeyPressMsg, stroke string) tea.Msg {
 		in = api.JobInput{Keys: []string{name}}
 	}
 	o.up = 0
-	return o.room.access.Do(func(ctx context.Context) tea.Msg {
-		if err := o.room.access.Able.Jobs.TypeJob(ctx, o.job.ID, in); err != nil {
-			return dialog.Fail(err)
-		}
+	if n := len(o.waiting); n > 0 && (len(in.Keys) > 0 || len(o.waiting[n-1].Keys) == 0) { // text comes first
+		o.waiting[n-1].Data += in.Data
+		o.waiting[n-1].Keys = append(o.waiting[n-1].Keys, in.Keys...)
+	} else {
+		o.waiting = append(o.waiting, in)
+	}
+	if o.sending {
 		return nil
+	}
+	return o.send()
+}
+
+// send sends what waits, one after the other: side by side, keys would come in any order.
+func (o *output) send() tea.Msg {
+	if o.sending = len(o.waiting) > 0; !o.sending {
+		return nil
+	}
+	in := o.waiting[0]
+	o.waiting = o.waiting[1:]
+	return o.room.access.Do(func(ctx context.Context) tea.Msg {
+		err := o.room.access.Able.Jobs.TypeJob(ctx, o.job.ID, in)
+		return dialog.Here(func() tea.Msg {
+			if err != nil {
+				o.waiting, o.sending = nil, false
+				return dialog.Fail(err)
+			}
+			return o.send()
+		})
 	})
 }
 
