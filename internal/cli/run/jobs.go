@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
@@ -34,9 +36,25 @@ func (v *view) tellJobs(ctx context.Context) {
 		if v.c.App != nil {
 			v.out.Notice("stopping " + name)
 		} else {
-			v.out.Notice(name + " goes on in the server; stop it with: lathe job stop " + j.ID)
+			v.out.Notice(name + " goes on in the server; stop it with: lathe job stop " + j.ID + v.there())
 		}
 	}
+}
+
+// there is how a command that follows names the server that this run used, without a password.
+func (v *view) there() string {
+	if v.opts.attach == "" || v.opts.attach == "auto" {
+		return ""
+	}
+	var all []string
+	for _, address := range strings.Split(v.opts.attach, ",") {
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			u.User = nil
+			address = u.String()
+		}
+		all = append(all, address)
+	}
+	return " --attach " + strings.Join(all, ",")
 }
 
 // keepJobs leaves the running jobs of the session to the person, and says how to reach
