@@ -43,7 +43,7 @@ func TestAskIsReadWhole(t *testing.T) {
 			"wheel": func(d *driver) {
 				for range 60 {
 					d.look()
-					d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown, X: 3, Y: d.app.conv.Height() + 1})
+					d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown, X: 3, Y: d.app.below() + 1})
 				}
 			},
 		} {

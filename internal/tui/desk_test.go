@@ -281,7 +281,7 @@ func TestMouseInLists(t *testing.T) {
 	for _, y := range []int{0, 1, 2, 40} { // no item is there
 		d.press("ctrl+x", "m")
 		d.text()
-		d.send(tea.MouseClickMsg{X: 5, Y: d.app.conv.Height() + y, Button: tea.MouseLeft})
+		d.send(tea.MouseClickMsg{X: 5, Y: d.app.below() + y, Button: tea.MouseLeft})
 		d.shows("models")
 		d.press("esc")
 	}

@@ -41,7 +41,7 @@ func (p *pointer) wheelIn(a *App, m tea.MouseWheelMsg) tea.Cmd {
 		if m.Button == tea.MouseWheelUp {
 			by = -by
 		}
-		if m.Y < a.conv.Height() || !s.Wheel(by) {
+		if m.Y < a.below() || !s.Wheel(by) {
 			return p.wheel(a, m)
 		}
 		return nil
@@ -60,8 +60,11 @@ func (p *pointer) wheelIn(a *App, m tea.MouseWheelMsg) tea.Cmd {
 // press begins a selection, chooses in a sheet, or puts the caret.
 func (p *pointer) press(a *App, x, y int) tea.Cmd {
 	p.Drop()
-	if y >= a.conv.Height() {
-		y -= a.conv.Height()
+	if y >= a.conv.Height() && y < a.below() {
+		return nil
+	}
+	if y >= a.below() {
+		y -= a.below()
 		if a.showsInput() && y >= a.inputTop {
 			return a.apply(a.input.Click(x, y-a.inputTop, a.offerRows()))
 		}

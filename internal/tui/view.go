@@ -37,6 +37,7 @@ type view struct {
 	toast    toast
 	noTitle  bool // the terminal's title is left alone
 	sideOpen bool // the person asked for the sidebar although there is little room
+	gap      int  // empty lines below the conversation, as of the last drawing
 	inputTop int  // the input's first line below the conversation, as of the last drawing
 }
 
@@ -78,12 +79,14 @@ func (v *view) windowTitle() string {
 func (v *view) screen() ([]styled.Line, *tea.Cursor) {
 	l := v.look
 	bottom, x, y := v.bottom()
-	v.conv.Resize(v.height - len(bottom))
+	v.gap = v.gapAbove(len(bottom))
+	v.conv.Resize(v.height - len(bottom) - v.gap)
 	out := make([]styled.Line, 0, v.height)
 	top := v.conv.Height()
 	if top > 0 {
 		out = append(out, v.beside(v.conversationLines(top), top)...)
 	}
+	top += v.gap
 	for len(out) < top {
 		out = append(out, nil)
 	}
@@ -93,6 +96,21 @@ func (v *view) screen() ([]styled.Line, *tea.Cursor) {
 	}
 	return out, v.cursor(min(x, l.Width-1), top+y)
 }
+
+// leastAbove is how much of a conversation has to stay before a line is left empty below it.
+const leastAbove = 6
+
+// gapAbove is how many lines stay empty between the conversation and a sheet of a height, so that
+// what was said does not touch what is asked.
+func (v *view) gapAbove(bottom int) int {
+	if v.showsInput() || v.height-bottom <= leastAbove {
+		return 0
+	}
+	return 1
+}
+
+// below is the line on which what is below the conversation begins.
+func (v *view) below() int { return v.conv.Height() + v.gap }
 
 // cursor is the terminal's own cursor, which stands where the next letter goes: input methods
 // open there. While the keys of vi are on, its shape in the input says what keys do.
