@@ -34,6 +34,7 @@ func TestCardsForPeople(t *testing.T) {
 		&lathe.Text{Text: "a"}, done("read", 0, map[string]any{"filePath": "greet.go"}, lines(1, 12, 12), "<path>x</path>"),
 		&lathe.Text{Text: "b"}, done("read", 0, map[string]any{"filePath": "big.go"}, lines(10, 20, 120), ""),
 		&lathe.Text{Text: "c"}, done("bash", 16*time.Second, map[string]any{"command": "go vet ./..."}, map[string]any{"exit": 3, lathe.MetaWaited: 14_000}, ""),
+		done("bash", 0, map[string]any{"command": "make watch"}, map[string]any{"job": "job_1", "exit": nil, "output": ""}, "Started as job_1."),
 		done("bash", 400*time.Millisecond, map[string]any{"command": "true"}, map[string]any{"exit": 0}, ""),
 		done("todowrite", 0, map[string]any{"todos": []any{map[string]any{"content": "one", "status": "completed"}, map[string]any{"content": "two", "status": "pending"}}}, nil, ""),
 		done("task", 0, map[string]any{"subagent_type": "general", "description": "look"}, map[string]any{"sessionId": "ses_2", "summary": []any{
@@ -42,7 +43,7 @@ func TestCardsForPeople(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 40})
 	want := strings.Join([]string{
 		" ● read greet.go  12 lines", "", "   b", "", " ● read big.go  lines 10–20 of 120", "", "   c", "",
-		" ● $ go vet ./...  exit 3  2s  you took 14s", " ● $ true  exit 0  400ms", "",
+		" ● $ go vet ./...  exit 3  2s  you took 14s", " ● $ make watch  goes on as job_1", " ● $ true  exit 0  400ms", "",
 		" ● tasks  1 of 2 done", "   │ ☑ one", "   │ ☐ two", "",
 		" ● @general look  1 call", "   │ ● fetch x", "   │ ctrl+x right or a click goes into its session, ctrl+x up comes back", "",
 		" ● a call that was not understood: raed",

@@ -110,7 +110,10 @@ func (c call) counted() (text string, bad bool) {
 			return say.Plural(strings.Count(strings.TrimSuffix(c.arg("content"), "\n"), "\n")+1, "line"), false
 		}
 	}
+	job, _ := c.meta["job"].(string)
 	switch n, ok := lathe.MetaInt(c.meta["exit"]); {
+	case !ok && c.shell() && job != "":
+		return "goes on as " + job, false
 	case !ok:
 		return "", false
 	case n < 0: // a signal ended it, most likely sent by the person
