@@ -104,7 +104,18 @@ func (p *peer) call(method, path, body string) []byte {
 // try is call for a request that may be refused.
 func (p *peer) try(method, path, body string) (status int, out []byte) {
 	p.w.t.Helper()
-	req, err := http.NewRequestWithContext(p.w.t.Context(), method, p.address(path), strings.NewReader(body))
+	return p.request(method, p.address(path), body)
+}
+
+// plainly is try for a request that names no directory.
+func (p *peer) plainly(method, path, body string) (status int, out []byte) {
+	p.w.t.Helper()
+	return p.request(method, p.url+path, body)
+}
+
+func (p *peer) request(method, url, body string) (status int, out []byte) {
+	p.w.t.Helper()
+	req, err := http.NewRequestWithContext(p.w.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
@@ -121,6 +132,18 @@ func (p *peer) try(method, path, body string) (status int, out []byte) {
 		p.w.t.Fatal(err)
 	}
 	return res.StatusCode, out
+}
+
+// person adds somebody to a store and returns the token.
+func (w *world) person(store string, more ...string) string {
+	w.t.Helper()
+	cmd := w.command(append([]string{"user", "add"}, more...)...)
+	cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // listen returns the events of a server as they come, each as its JSON.

@@ -16,28 +16,6 @@ import (
 	"lathe/internal/store/postgres/pgtest"
 )
 
-// plainly is a request that names no directory.
-func (p *peer) plainly(method, path, body string) (status int, out []byte) {
-	p.w.t.Helper()
-	req, err := http.NewRequestWithContext(p.w.t.Context(), method, p.url+path, strings.NewReader(body))
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if out, err = io.ReadAll(res.Body); err != nil {
-		p.w.t.Fatal(err)
-	}
-	return res.StatusCode, out
-}
-
 // jobs lists the jobs that a query finds.
 func (p *peer) jobs(query string) (out []api.Job) {
 	p.w.t.Helper()
@@ -196,16 +174,7 @@ func TestJobsOnWorkersBelongToTheirPerson(t *testing.T) {
 	store := pgtest.Schema(t)
 	w := newWorld(t)
 	w.model("anthropic", startsJob("echo ready; sleep 1000"))
-	token := func(more ...string) string {
-		t.Helper()
-		cmd := w.command(append([]string{"user", "add"}, more...)...)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	token := func(more ...string) string { return w.person(store, more...) }
 	ann, strangers := token("ann", "--role", "author"), map[string]string{"an author": token("bob"), "one of another project": token("carol", "--project", t.TempDir()), "nobody": ""}
 	w.worker("worker", store)
 	front, other := w.peer("front", store, "--workers-only"), w.peer("other", store, "--workers-only")

@@ -134,16 +134,7 @@ func TestTerminalsOnWorkersAreNotForEverybody(t *testing.T) {
 	store := pgtest.Schema(t)
 	w := newWorld(t)
 	w.model("anthropic", llmtest.Script{})
-	token := func(more ...string) string {
-		t.Helper()
-		cmd := w.command(append([]string{"user", "add"}, more...)...)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	token := func(more ...string) string { return w.person(store, more...) }
 	ann := token("ann", "--role", "owner")
 	elsewhere := *w
 	elsewhere.dir = t.TempDir()
