@@ -103,7 +103,7 @@ func TestMoveIsKilled(t *testing.T) {
 	add := w.command("user", "add", "ann")
 	add.Env = append(add.Env, on)
 	w.must(w.finish(add))
-	const team = "1 person, 1 token, 0 web pages that are logged in, 0 sessions of somebody's own, 0 keys for providers, 1 entry of the audit"
+	const team = "1 person, 1 token, 0 web pages that are logged in, 0 sessions of somebody's own, 0 keys for providers, 1 entry of the audit, 0 approvals of theirs"
 	second := pgtest.Schema(t)
 	if r := w.run("db", "move", "--from", store, "--to", second); r.code != 0 || !strings.Contains(r.stderr, "carried "+team) {
 		t.Errorf("to another PostgreSQL: %+v", r)

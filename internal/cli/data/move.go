@@ -29,7 +29,7 @@ func newDBMove(env *console.Env) *cobra.Command {
 		Use: "move --to postgres://… | --to directory", Short: "Carry all sessions to another store", Args: console.NoArgs,
 		Long: "Move carries sessions, projects, approvals and what was spent from the store in use to an empty one, compares the two, and leaves\n" +
 			"the first as it is. The other is a PostgreSQL, the directory of a database of its own, or \"files\" for the data directory of\n" +
-			"this machine. From one PostgreSQL to another it carries the people, too, with their tokens, keys, sessions and the audit; files know no people, and\n" +
+			"this machine. From one PostgreSQL to another it carries the people, too, with their tokens, keys, sessions, what they allowed and the audit; files know no people, and\n" +
 			"it says what stays behind. You may stop it at any time; the same command then goes on where it was. No other lathe may work in the sessions meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), env, from, to) },
 	}
@@ -123,8 +123,8 @@ func moveTeam(ctx context.Context, env *console.Env, src *source, dst store.Targ
 	if err != nil || team == (postgres.Team{}) {
 		return err
 	}
-	what := fmt.Sprintf("%s, %s, %s that are logged in, %s of somebody's own, %s for providers, %s of the audit",
-		say.Plural(team.People, "person"), say.Plural(team.Tokens, "token"), say.Plural(team.Logins, "web page"), say.Plural(team.Claims, "session"), say.Plural(team.Keys, "key"), say.Plural(team.Changes, "entry"))
+	what := fmt.Sprintf("%s, %s, %s that are logged in, %s of somebody's own, %s for providers, %s of the audit, %s of theirs",
+		say.Plural(team.People, "person"), say.Plural(team.Tokens, "token"), say.Plural(team.Logins, "web page"), say.Plural(team.Claims, "session"), say.Plural(team.Keys, "key"), say.Plural(team.Changes, "entry"), say.Plural(team.Allowed, "approval"))
 	filling, ok := dst.(*postgres.Filling)
 	if !ok {
 		fmt.Fprintf(env.Stderr, "lathe: %s stay behind in %s: files know no people\n", what, src.where)

@@ -10,11 +10,16 @@ import (
 	"lathe"
 )
 
-// Team counts what a database has of people.
-type Team struct{ People, Tokens, Logins, Claims, Keys, Changes int64 }
+// Team counts what a database has of people. Allowed is what they allowed for a while, and for
+// good if it says who did.
+type Team struct{ People, Tokens, Logins, Claims, Keys, Changes, Allowed int64 }
 
-// teamTables are those of a team, which a store of one machine has not.
-var teamTables = []string{"person", "token", "login", "claim", "provider_key", "audit"}
+// teamTables are those of a team, which a store of one machine has not, or, as that of approvals,
+// not whole: it has no names in it. Rows are carried with all that they hold.
+var teamTables = []string{"person", "token", "login", "claim", "provider_key", "audit", "allowance", "approval"}
+
+// teamNumbers are those of them that number their rows.
+var teamNumbers = []string{"audit", "allowance"}
 
 // Team returns what the database has of people.
 func (d *DB) Team(ctx context.Context) (t Team, err error) {
@@ -24,7 +29,7 @@ func (d *DB) Team(ctx context.Context) (t Team, err error) {
 				return err
 			}
 		}
-		return nil
+		return v.row(`SELECT (SELECT count(*) FROM allowance WHERE until > clock_timestamp()) + (SELECT count(*) FROM approval WHERE person <> '')`).Scan(&t.Allowed)
 	})
 	return t, err
 }
@@ -59,8 +64,10 @@ func (c *Filling) CarryTeam(ctx context.Context, from *DB) error {
 			return fmt.Errorf("carry %s: %w", table, c.explain(err))
 		}
 	}
-	if _, err := dst.Exec(ctx, `SELECT setval(pg_get_serial_sequence('audit', 'n'), coalesce((SELECT max(n) FROM audit), 0) + 1, false)`); err != nil {
-		return c.explain(err)
+	for _, table := range teamNumbers {
+		if _, err := dst.Exec(ctx, `SELECT setval(pg_get_serial_sequence('`+table+`', 'n'), coalesce((SELECT max(n) FROM `+table+`), 0) + 1, false)`); err != nil {
+			return c.explain(err)
+		}
 	}
 	return c.explain(dst.Commit(ctx))
 }
