@@ -264,7 +264,7 @@ func (a *away) queue(w store.Work) error {
 	return a.await(n)
 }
 
-// answered waits for the answer to queued work.
+// answered waits for the answer to queued work, and for its events.
 func (f *Forwarder) answered(ctx context.Context, n int64) (a answer, err error) {
 	raw, err := f.o.Store.Queue.Answer(ctx, n)
 	switch {
@@ -276,6 +276,7 @@ func (f *Forwarder) answered(ctx context.Context, n int64) (a answer, err error)
 	if err := json.Unmarshal(raw, &a); err != nil || a.Status == 0 {
 		return a, lathe.Errorf(lathe.CodeUnavailable, "try again", "the worker could not do it")
 	}
+	f.settle(ctx, a)
 	return a, nil
 }
 

@@ -222,6 +222,9 @@ func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner)
 	if err != nil {
 		return err
 	}
+	if !reads(r) {
+		f.settle(r.Context(), a)
+	}
 	a.write(w)
 	return nil
 }
@@ -300,6 +303,8 @@ type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// At is the number in the journal up to which the other server had published.
+	At int64 `json:",omitempty"`
 }
 
 // letter is a request as it is sent to another server.
@@ -467,5 +472,6 @@ func (f *Forwarder) ask(ctx context.Context, in request) (a answer, err error) {
 	}
 	f.look(in, &a)
 	a.Body, err = io.ReadAll(io.LimitReader(res.Body, maxBody))
+	_, a.At = f.o.Bus.At()
 	return a, err
 }
