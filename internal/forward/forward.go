@@ -218,7 +218,11 @@ func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner)
 	if err != nil {
 		return err
 	}
-	a, err := f.send(r.Context(), to, in)
+	send := f.send
+	if secret(r) {
+		send = f.sendSealed
+	}
+	a, err := send(r.Context(), to, in)
 	if err != nil {
 		return err
 	}
@@ -227,6 +231,13 @@ func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner)
 	}
 	a.write(w)
 	return nil
+}
+
+// secret reports whether a request may carry a key or a password, which lie in no database
+// as they are. What is about a session lies there anyway.
+func secret(r *http.Request) bool {
+	path, _ := segments(r)
+	return !reads(r) && slices.Contains([]string{"auth", "provider", "mcp"}, path[0])
 }
 
 // read returns a request, with its body, as it is sent to another server.
