@@ -155,6 +155,10 @@ func deployPrograms(t *testing.T, units []string) {
 		check("systemd-analyze", "verify", write(filepath.Base(name), text))
 	}
 	check("nginx", "-t", "-c", write("nginx.conf", "events {}\npid "+dir+"/pid;\nerror_log stderr;\nhttp { access_log off; client_body_temp_path "+dir+"/b; proxy_temp_path "+dir+"/p;\n"+deployed(t, "nginx.conf")+"}\n"))
+	for _, name := range []string{"lathe-password", "metrics-password"} {
+		write(name, "sesame")
+	}
+	check("promtool", "check", "config", write("prometheus.yml", deployed(t, "prometheus.yml")))
 	check("caddy", "validate", "--adapter", "caddyfile", "--config", write("Caddyfile", deployed(t, "Caddyfile")))
 }
 

@@ -163,7 +163,7 @@ func needsFiles(r *http.Request) bool {
 	case own:
 		return !slices.Contains([]string{"event", "keys", "now", "page", "login", "search", "stats", "workers"}, path[0])
 	}
-	return !slices.Contains([]string{"", "doc", "event", "global", "log", "permission", "question", "tui"}, path[0])
+	return !slices.Contains([]string{"", "doc", "event", "global", "log", "metrics", "permission", "question", "tui"}, path[0])
 }
 
 // directory returns what a request is about: the directory of its session, or the one that

@@ -45,6 +45,7 @@ func TestWhatNeedsFiles(t *testing.T) {
 		{"POST", "/lathe/job/job_1_abcdef/stop", false, false, false},
 		{"GET", "/event", false, false, false},
 		{"GET", "/global/health", false, false, false},
+		{"GET", "/metrics", false, false, false},
 		{"GET", "/permission", false, false, false},
 		{"GET", "/agent", true, false, false},
 		{"GET", "/config/providers", true, false, false},

@@ -48,7 +48,8 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	counters map[string]*family
-	busy     map[lathe.SessionID]time.Time // since when
+	begun    map[lathe.SessionID]time.Time // since when a session is busy of which nothing was done here: another server may do it
+	busy     map[lathe.SessionID]time.Time // since when one is of which something was
 	models   map[lathe.MessageID]string    // of answers that are being given
 	asks     map[lathe.AskID]bool
 	calls    map[lathe.PartID]bool // calls that have not ended
@@ -68,7 +69,7 @@ func New(o Options) *Recorder {
 		o.Now = time.Now
 	}
 	r := &Recorder{
-		o: o, counters: map[string]*family{}, busy: map[lathe.SessionID]time.Time{}, models: map[lathe.MessageID]string{},
+		o: o, counters: map[string]*family{}, begun: map[lathe.SessionID]time.Time{}, busy: map[lathe.SessionID]time.Time{}, models: map[lathe.MessageID]string{},
 		asks: map[lathe.AskID]bool{}, calls: map[lathe.PartID]bool{},
 	}
 	r.define()
@@ -105,11 +106,14 @@ func (r *Recorder) define() {
 // take counts an event. It runs while the event is published. What other servers do is
 // counted there.
 func (r *Recorder) take(env lathe.Envelope) {
-	if env.Elsewhere {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if env.Elsewhere {
+		if ev, ok := env.Event.(lathe.SessionStatus); ok {
+			r.statusElsewhere(ev)
+		}
+		return
+	}
 	switch ev := env.Event.(type) {
 	case lathe.SessionStatus:
 		r.status(ev)
@@ -118,6 +122,7 @@ func (r *Recorder) take(env lathe.Envelope) {
 	case lathe.MessageUpdated:
 		if a, ok := ev.Message.Info.(*lathe.Assistant); ok && a.Completed.IsZero() {
 			r.models[ev.Message.ID] = a.Model.String()
+			r.works(ev.Message.SessionID)
 		} else {
 			delete(r.models, ev.Message.ID)
 		}
@@ -151,16 +156,39 @@ func kindOf(f lathe.Failure) string {
 func (r *Recorder) status(ev lathe.SessionStatus) {
 	since, was := r.busy[ev.SessionID]
 	if _, idle := ev.Status.(lathe.Idle); !idle {
-		if !was {
-			r.busy[ev.SessionID] = r.o.Now()
+		if _, begun := r.begun[ev.SessionID]; !was && !begun {
+			r.begun[ev.SessionID] = r.o.Now()
 		}
 		return
 	}
+	delete(r.begun, ev.SessionID)
 	delete(r.busy, ev.SessionID)
 	if was {
 		r.add("lathe_turns_total", 1)
 		r.observe("lathe_turn_seconds", r.o.Now().Sub(since))
 	}
+}
+
+// statusElsewhere notes what another server says of a session: a prompt that came in here is worked
+// on there, and a turn that another ended, since it was lost here, is none of this one.
+func (r *Recorder) statusElsewhere(ev lathe.SessionStatus) {
+	delete(r.begun, ev.SessionID)
+	if _, idle := ev.Status.(lathe.Idle); idle {
+		delete(r.busy, ev.SessionID)
+	}
+}
+
+// works notes that a session is answered here.
+func (r *Recorder) works(id lathe.SessionID) {
+	if _, known := r.busy[id]; known {
+		return
+	}
+	since, begun := r.begun[id]
+	if !begun {
+		since = r.o.Now()
+	}
+	delete(r.begun, id)
+	r.busy[id] = since
 }
 
 func (r *Recorder) part(ev lathe.PartUpdated) {

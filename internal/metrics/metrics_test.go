@@ -46,7 +46,7 @@ func TestTurnIsCounted(t *testing.T) {
 	done := &lathe.ToolDone{Time: lathe.Span{Start: now, End: now.Add(200 * time.Millisecond)}}
 	events := []lathe.Event{
 		lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}},
-		lathe.MessageUpdated{Message: lathe.Message{ID: "msg_1", Info: &lathe.Assistant{Model: model}}},
+		lathe.MessageUpdated{Message: lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.Assistant{Model: model}}},
 		call(&lathe.ToolRunning{}), call(done), call(done),
 		lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1"}},
 		lathe.PartUpdated{New: true, Part: lathe.Part{MessageID: "msg_1", Body: &lathe.StepFinish{Cost: 2_500_000_000_000, Tokens: lathe.Tokens{Input: 7, CacheRead: 3}}}},
@@ -66,6 +66,35 @@ func TestTurnIsCounted(t *testing.T) {
 		`lathe_steps_total{model="p/m\"1"} 1`, `lathe_cost_dollars_total{model="p/m\"1"} 2.5`,
 		`lathe_tokens_total{model="p/m\"1",kind="input"} 7`, `lathe_tokens_total{model="p/m\"1",kind="cache_read"} 3`,
 		`lathe_tool_calls_total{tool="bash",result="done"} 1`, `lathe_tool_seconds_bucket{tool="bash",le="0.25"} 1`, `lathe_turn_errors_total{kind="aborted"} 1`)
+}
+
+// A turn is one of the server that works on it, not of the one where its prompt came in.
+func TestTurnOfAnotherServer(t *testing.T) {
+	front, worker := bus.New(bus.Options{}), bus.New(bus.Options{})
+	r, there := metrics.New(metrics.Options{Bus: front}), metrics.New(metrics.Options{Bus: worker})
+	defer r.Close()
+	defer there.Close()
+	tell := func(at, other *bus.Bus, ev lathe.Event) {
+		at.Publish("/d", ev)
+		other.Relay("/d", ev, 0)
+	}
+	busy, idle := lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}}, lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}}
+	tell(front, worker, busy)
+	tell(worker, front, busy)
+	tell(worker, front, lathe.MessageUpdated{Message: lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.Assistant{}}})
+	tell(front, worker, busy) // it is steered
+	has(t, read(t, r), "lathe_turns_running 0")
+	has(t, read(t, there), "lathe_turns_running 1")
+	tell(worker, front, idle)
+	tell(front, worker, busy)
+	tell(front, worker, idle) // taken back before a worker had it
+	has(t, read(t, r), "lathe_turns_running 0", "lathe_turns_total 0")
+	has(t, read(t, there), "lathe_turns_running 0", "lathe_turns_total 1")
+	tell(worker, front, busy)
+	tell(worker, front, lathe.MessageUpdated{Message: lathe.Message{ID: "msg_2", SessionID: "ses_1", Info: &lathe.Assistant{}}})
+	has(t, read(t, there), "lathe_turns_running 1")
+	tell(front, worker, idle) // the worker was paused for so long that its turn was closed for it
+	has(t, read(t, there), "lathe_turns_running 0", "lathe_turns_total 1")
 }
 
 // However many values a label has, there are few series.

@@ -31,6 +31,7 @@ type workerOptions struct {
 	drain time.Duration
 
 	clones cloneOptions
+	counts countingOptions
 }
 
 // NewWorker is lathe worker.
@@ -45,7 +46,7 @@ runs here: with this machine's tools, confinement, configuration and credentials
 --clone offers a clone of a git remote, which is made at the first start; it is fetched
 before a session begins, with the credentials that git's own helpers and ssh have.
 Asks, answers, aborts and what is streamed go through the database as between servers;
-nobody connects to a worker.
+nobody connects to a worker, but Prometheus with --metrics.
 
 Prompts wait while every worker is busy. Of those that wait, people and directories
 with the least running come first. "worker" in your configuration can hold "roots",
@@ -71,6 +72,8 @@ who does what.`,
 	f.StringVar(&o.clones.dir, "clone-dir", "", "where the clones are, if workers share them; each has its own otherwise")
 	f.IntVar(&o.turns, "turns", 0, fmt.Sprintf("how many turns to run at once (default %d)", defaultTurns))
 	f.DurationVar(&o.drain, "drain", 0, drainUsage)
+	f.StringVar(&o.counts.address, "metrics", "", "count what happens, for Prometheus: GET /metrics at this address, such as 127.0.0.1:9464")
+	f.StringVar(&o.counts.passwordFile, "password-file", "", "with --metrics: file with the password")
 	return cmd
 }
 
@@ -109,13 +112,17 @@ func (o *workerOptions) run(ctx context.Context, env *console.Env, drains bool) 
 	if err != nil {
 		return err
 	}
+	counts, err := o.counts.open(ctx, env, a)
+	if err != nil {
+		return errors.Join(err, a.Close())
+	}
 	o.drain = drainTime(a, o.drain, drains)
 	work.Ready = func() {
 		fmt.Fprintf(env.Stdout, "lathe worker offers %s\n", console.Clean(strings.Join(work.Directories, ", ")))
 		a.Log.Info("the worker is ready", "directories", work.Directories, "turns", work.Turns)
 		notifyManager(env.Getenv, "READY=1")
 	}
-	return errors.Join(o.work(ctx, env, a, work), a.Close())
+	return errors.Join(o.work(ctx, env, a, work), counts.Close(), a.Close())
 }
 
 // work works until the context ends, and then lets running turns finish for a while.
