@@ -68,12 +68,12 @@ func TestReview(t *testing.T) {
 		return list
 	}
 	p.prompt(id, session.Prompt{}, "swap a.txt alpha first")
-	p.prompt(id, session.Prompt{}, "run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt")
+	p.prompt(id, session.Prompt{}, "run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt; echo text > emptied.txt")
 	p.prompt(id, session.Prompt{}, "hello")
 	list := review()
 	if diff := cmp.Diff([]string{
 		"swap a.txt alpha first a.txt modified+-",
-		"run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt a.txt modified new.txt added+++--",
+		"run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt; echo text > emptied.txt a.txt modified emptied.txt added new.txt added++++--",
 		"hello",
 	}, told(list)); diff != "" {
 		t.Fatalf("reviewed (-want +got):\n%s", diff)
@@ -82,7 +82,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("between the first two prompts: %+v, %v", files, err)
 	}
 
-	if files, err := p.svc.Undo.Between(t.Context(), id, list[0].Message, api.Now); err != nil || len(files) != 2 {
+	if files, err := p.svc.Undo.Between(t.Context(), id, list[0].Message, api.Now); err != nil || len(files) != 3 {
 		t.Errorf("from the first prompt until now: %+v, %v", files, err)
 	}
 
@@ -106,6 +106,14 @@ func TestReview(t *testing.T) {
 	if out, err = take(api.TakeBack{Message: second, File: "new.txt", Hunk: 1, DryRun: true}); err != nil || !slices.Equal(out.Emptied, gone) || !slices.Equal(out.Files, gone) {
 		t.Errorf("a dry run on the hunk of an added file: %+v, %v", out, err)
 	}
+	if out, err = take(api.TakeBack{Message: second, File: "emptied.txt", Hunk: 1}); err != nil || !exists(filepath.Join(p.dir, "emptied.txt")) {
+		t.Errorf("the text of an added file: %+v, %v", out, err)
+	}
+	gone[0] = filepath.Join(p.dir, "emptied.txt")
+	if out, err = take(api.TakeBack{Message: second, File: "emptied.txt"}); err != nil || !slices.Equal(out.Deleted, gone) || exists(gone[0]) {
+		t.Errorf("an added file whose text is back already: %+v, %v", out, err)
+	}
+	gone[0] = filepath.Join(p.dir, "new.txt")
 	if out, err = take(api.TakeBack{Message: second, File: "a.txt", Hunk: 2}); err != nil || len(out.Conflicts) != 1 || out.Conflicts[0].Reason != "this is already as it was before" {
 		t.Errorf("a hunk that is back already: %+v, %v", out, err)
 	}
@@ -117,8 +125,8 @@ func TestReview(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"swap a.txt alpha first a.txt modified+-",
-		"run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt a.txt modified new.txt added+++--",
-		"hello", "(taken back) a.txt modified+-", "(taken back) a.txt modified+-", "(taken back) new.txt deleted-",
+		"run sed -i -e s/omega/last/ -e s/^b$/second/ a.txt; echo new > new.txt; echo text > emptied.txt a.txt modified emptied.txt added new.txt added++++--",
+		"hello", "(taken back) a.txt modified+-", "(taken back) a.txt modified+-", "(taken back) emptied.txt modified-", "(taken back) emptied.txt deleted", "(taken back) new.txt deleted-",
 	}, told(review())); diff != "" {
 		t.Errorf("after that (-want +got):\n%s", diff)
 	}
@@ -134,7 +142,7 @@ func TestReview(t *testing.T) {
 			}
 		}
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "- a.txt (one of the changes in it)\n- a.txt\n- new.txt\n") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "- a.txt (one of the changes in it)\n- a.txt\n- emptied.txt (one of the changes in it)\n- emptied.txt\n- new.txt\n") {
 		t.Errorf("the model is told %q", notes)
 	}
 	if out, err = take(api.TakeBack{Message: second, File: "a.txt", Hunk: 1}); err != nil || len(out.Conflicts) != 1 || len(out.Files) != 0 || !strings.Contains(now(), "zwei") {

@@ -181,6 +181,11 @@ func (u *Changes) TakeBack(ctx context.Context, sess lathe.Session, in api.TakeB
 		return out, lathe.Errorf(lathe.CodeNotFound, "", "the prompt changed nothing in %q", in.File)
 	}
 	t := taking{changes: u, trees: trees, doc: doc, hunk: in.Hunk}
+	for _, s := range segments[i:] {
+		for _, back := range s.taken {
+			t.left = append(t.left, back.To)
+		}
+	}
 	if err := t.plan(files, &out); err != nil || in.DryRun || len(t.texts)+len(t.whole) == 0 {
 		return out, err
 	}
@@ -192,6 +197,7 @@ type taking struct {
 	changes *Changes
 	trees   *snapshot.Store
 	doc     changedDoc
+	left    []string // the trees that taking back left since
 	hunk    int
 	texts   map[string]string // by path below the top; the file stands there
 	whole   []snapshot.Target
@@ -214,6 +220,8 @@ func (t *taking) plan(files []api.ReviewedFile, out *Result) error {
 		switch {
 		case t.hunk == 0 && (untouched || !f.Readable()):
 			t.whole = append(t.whole, snapshot.Target{Path: path, To: t.doc.From, Expect: []string{t.doc.To}})
+		case t.hunk == 0 && f.Status == "added" && !missing && now == "": // its text was taken back before
+			t.whole = append(t.whole, snapshot.Target{Path: path, To: t.doc.From, Expect: t.left})
 		case f.Readable() && !missing && ok && (f.Status == "modified" || t.hunk > 0):
 			t.texts[f.File] = back
 		case f.Readable() && (!missing || f.Status == "added") && undone(now, f.Before, f.After, t.hunk):
