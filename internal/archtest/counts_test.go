@@ -11,7 +11,7 @@ import (
 )
 
 // forPeople are the directories whose texts people read. What models read stays as it is.
-var forPeople = []string{"acp", "cli", "doctor", "importer", "instance", "job", "mcpjson", "retention", "session", "share", "transcript", "tui", "undo", "worktree"}
+var forPeople = []string{"acp", "cli", "doctor", "importer", "instance", "job", "llm/guide", "mcpjson", "retention", "session", "share", "transcript", "tui", "undo", "worktree"}
 
 // counted is a number and the noun that it counts.
 var counted = regexp.MustCompile(`%[0-9]*d (?:[a-z]+ )?([a-z]+s)\b`)
@@ -27,6 +27,11 @@ func TestCounts(t *testing.T) {
 	}
 	for _, dir := range forPeople {
 		saytest.Walk(t, "../"+dir, func(n ast.Node, at func(ast.Node) string) bool {
+			if sum, ok := n.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+				if noun := behindNumber(sum); noun != "" && !notNouns[noun] {
+					t.Errorf("%s: %q behind a number is wrong where there is one: use say.Plural or say.Noun", at(n), noun)
+				}
+			}
 			lit, ok := n.(*ast.BasicLit)
 			if !ok || lit.Kind != token.STRING {
 				return true
@@ -43,4 +48,35 @@ func TestCounts(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// behind is a noun that a text begins with.
+var behind = regexp.MustCompile(`^ (?:[a-z]+ )?([a-z]+s)\b`)
+
+// behindNumber returns the plural that a sum puts behind a number, as in strconv.Itoa(n) + " files".
+func behindNumber(sum *ast.BinaryExpr) string {
+	lit, ok := sum.Y.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	left := sum.X
+	if b, ok := left.(*ast.BinaryExpr); ok {
+		left = b.Y
+	}
+	call, ok := left.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	text, err := strconv.Unquote(lit.Value)
+	if m := behind.FindStringSubmatch(text); err == nil && m != nil && (name == "number" || name == "Itoa" || name == "FormatInt") {
+		return m[1]
+	}
+	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/redact"
+	"lathe/internal/say"
 )
 
 // Session is what a transcript is made of.
@@ -30,7 +31,7 @@ func (s Session) hiddenNote() string {
 	case 1:
 		return "One message was reverted and is left out."
 	}
-	return strconv.Itoa(s.Hidden) + " messages were reverted and are left out."
+	return say.Plural(s.Hidden, "message") + " were reverted and are left out."
 }
 
 // Redacted returns a copy without what looks like a secret.

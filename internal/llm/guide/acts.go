@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"lathe/internal/say"
 )
 
 type (
@@ -75,7 +77,7 @@ func (s state) found(out string) string {
 func clip(s state, text string, n int) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(all) > n {
-		all = append(all[:n:n], fmt.Sprintf(s.in("… and %d more lines", "… 还有 %d 行"), len(all)-n))
+		all = append(all[:n:n], s.in("… and "+say.Plural(len(all)-n, "more line"), fmt.Sprintf("… 还有 %d 行", len(all)-n)))
 	}
 	return strings.Join(all, "\n")
 }
@@ -129,7 +131,7 @@ func (c count) next(s state) reply {
 	if strings.Contains(out, "more matches available") {
 		return s.say("`%s` stands in more than %d lines.", "`%s` 出现在 %d 行以上。", c.what, n)
 	}
-	return s.say("`%s` stands in %d lines.", "`%s` 出现在 %d 行里。", c.what, n)
+	return s.say("`%[1]s` stands in %[2]s.", "`%[1]s` 出现在 %[3]d 行里。", c.what, say.Plural(n, "line"), n)
 }
 
 // extensions are the files of a kind, as a pattern for awk over names.
@@ -220,7 +222,7 @@ func tail(s state, text string, n int) string {
 	if len(all) <= n {
 		return text
 	}
-	more := fmt.Sprintf(s.in("… %d lines before", "… 前面还有 %d 行"), len(all)-n)
+	more := s.in("… "+say.Plural(len(all)-n, "line")+" before", fmt.Sprintf("… 前面还有 %d 行", len(all)-n))
 	return more + "\n" + strings.Join(all[len(all)-n:], "\n")
 }
 

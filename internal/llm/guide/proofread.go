@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"lathe/internal/order"
+
+	"lathe/internal/say"
 )
 
 // proofread corrects common misspellings in a file.
@@ -116,10 +118,10 @@ func (p proofread) next(s state) reply {
 	text := fileText(s.results[0].Output)
 	found := slips(text)
 	if len(found) == 0 {
-		return s.say("I read %d lines of %s and found none of the %d misspellings that I know, and no word that stands twice. I am not a language model, so I may miss some. "+
+		return s.say("I read %[4]s of %[2]s and found none of the %[3]d misspellings that I know, and no word that stands twice. I am not a language model, so I may miss some. "+
 			"If you know it, tell me: `replace <wrong> with <right> in %[2]s`.",
 			"我读了 %[2]s 的 %[1]d 行，没有发现我认识的 %[3]d 种英文拼写错误，也没有重复的词。我不是语言模型，可能会漏掉。如果你知道哪里错了，请告诉我：`在 %[2]s 中把 <错误> 改成 <正确>`。",
-			strings.Count(text, "\n"), p.file, len(misspelled()))
+			strings.Count(text, "\n"), p.file, len(misspelled()), say.Plural(strings.Count(text, "\n"), "line"))
 	}
 	edits := editsFor(found)
 	if done := len(s.results) - 1; done == 0 {

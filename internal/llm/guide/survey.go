@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"lathe/internal/order"
+	"lathe/internal/say"
 )
 
 // A survey is one command that prints a few lines however large the tree is:
@@ -151,14 +152,28 @@ func (v survey) has(file string) bool { return slices.Contains(v.files, file) }
 // languages name what the extensions of files stand for.
 var languages = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"go": "Go", "mod": "Go modules", "sum": "Go modules", "py": "Python", "js": "JavaScript", "mjs": "JavaScript", "cjs": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript", "tsx": "TypeScript",
-		"rs": "Rust", "java": "Java", "kt": "Kotlin", "c": "C", "h": "C headers", "cc": "C++", "cpp": "C++", "hpp": "C++ headers", "cs": "C#",
+		"go": "Go", "mod": "Go module", "sum": "Go module", "py": "Python", "js": "JavaScript", "mjs": "JavaScript", "cjs": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript", "tsx": "TypeScript",
+		"rs": "Rust", "java": "Java", "kt": "Kotlin", "c": "C", "h": "C header", "cc": "C++", "cpp": "C++", "hpp": "C++ header", "cs": "C#",
 		"rb": "Ruby", "php": "PHP", "swift": "Swift", "scala": "Scala", "ex": "Elixir", "exs": "Elixir", "hs": "Haskell", "lua": "Lua", "zig": "Zig", "dart": "Dart",
 		"sh": "shell", "bash": "shell", "sql": "SQL", "html": "HTML", "css": "CSS", "scss": "CSS", "vue": "Vue", "svelte": "Svelte",
 		"md": "Markdown", "mdx": "Markdown", "rst": "reStructuredText", "txt": "text", "json": "JSON", "jsonc": "JSON", "yaml": "YAML", "yml": "YAML", "toml": "TOML", "xml": "XML",
-		"png": "images", "jpg": "images", "jpeg": "images", "gif": "images", "svg": "images", "webp": "images",
+		"png": "image", "jpg": "image", "jpeg": "image", "gif": "image", "svg": "image", "webp": "image",
 	}
 })
+
+// countable are the names of [languages] that are of single files; "Go" is one of all of them.
+var countable = sync.OnceValue(func() map[string]string {
+	return map[string]string{"Go module": "Go 模块文件", "C header": "C 头文件", "C++ header": "C++ 头文件", "image": "图片"}
+})
+
+// kindText counts the files of a kind: "2 images", "5 Go".
+func kindText(s state, k tally) string {
+	chinese := countable()[k.name]
+	if chinese == "" {
+		return number(k.n) + " " + k.name
+	}
+	return number(k.n) + " " + s.in(say.Noun(k.n, k.name), chinese)
+}
 
 // byLanguage joins the extensions of one language.
 func byLanguage(kinds []tally) []tally {
@@ -204,16 +219,13 @@ func (v survey) kindsText(s state) string {
 		if i == 6 {
 			break
 		}
-		parts = append(parts, number(k.n)+" "+k.name)
+		parts = append(parts, kindText(s, k))
 		rest -= k.n
 	}
 	if rest > 0 {
-		parts = append(parts, number(rest)+" "+s.in("others", "其他"))
+		parts = append(parts, number(rest)+" "+s.in(say.Noun(rest, "other"), "其他"))
 	}
-	count := number(v.total) + s.in(" files", " 个文件")
-	if v.total == 1 {
-		count = s.in("1 file", "1 个文件")
-	}
+	count := number(v.total) + " " + s.in(say.Noun(v.total, "file"), "个文件")
 	if len(v.kinds) == 0 {
 		return count
 	}

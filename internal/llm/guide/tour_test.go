@@ -82,7 +82,7 @@ func TestSurvey(t *testing.T) {
 	}
 	command := surveyCall().args.(args)["command"].(string)
 	want := survey{
-		total: 10, kinds: []tally{{"Go", 5}, {"Go modules", 2}, {"Makefile", 1}, {"Markdown", 1}},
+		total: 10, kinds: []tally{{"Go", 5}, {"Go module", 2}, {"Makefile", 1}, {"Markdown", 1}},
 		dirs:  []tally{{"./", 4}, {"internal/", 3}, {"cmd/", 1}, {"ignored/", 1}, {"sub/", 1}},
 		files: []string{"Makefile", "README.md", "go.mod"}, entries: []string{"cmd/tea/main.go"},
 	}
@@ -112,5 +112,25 @@ func TestReadme(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Install", "使用"}, sections); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
+	}
+}
+
+// TestKindsAreCounted holds that one of a kind is told as one, in each language.
+func TestKindsAreCounted(t *testing.T) {
+	v := survey{total: 9, kinds: []tally{{"Go", 1}, {"Go module", 2}, {"image", 1}, {"C header", 4}}}
+	if got, want := v.kindsText(state{}), "9 files: 1 Go, 2 Go modules, 1 image, 4 C headers, 1 other"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := v.kindsText(state{chinese: true}), "9 个文件：1 Go，2 Go 模块文件，1 图片，4 C 头文件，1 其他"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, name := range languages() {
+		if name == "image" || strings.HasSuffix(name, " header") || strings.HasSuffix(name, " module") {
+			if countable()[name] == "" {
+				t.Errorf("%q has no plural", name)
+			}
+		} else if strings.HasSuffix(name, "s") && name != "CSS" {
+			t.Errorf("%q is a plural: name one", name)
+		}
 	}
 }
