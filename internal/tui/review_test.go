@@ -75,10 +75,10 @@ func TestReview(t *testing.T) {
 	d.press("ctrl+x", "v")
 	d.shows("── changes ─", "+3 −3 · 0 of 3 looked at", "▌ Make it louder", "☐ a b.txt", "new.txt  added", "▌ And what else?", "no changes", "▌ taken back by you")
 	d.press("down", "space")
-	d.shows("☑ a b.txt", "1 of 3 looked at")
+	d.shows("☑ a b.txt", "1 of 3 looked at", "x take back", "r undo to here", "c compare", "g go to it")
 
 	d.press("up", "enter") // the file
-	d.shows("── a b.txt ─", "☑ looked at · hunk 1 of 2", "2      - b", "2 + B", "     1    1   a", "16   16   p")
+	d.shows("── a b.txt ─", "☑ looked at · hunk 1 of 2", "2      - b", "2 + B", "     1    1   a", "16   16   p", "x take hunk back · s stage hunk")
 	d.press("n")
 	d.shows("hunk 2 of 2", "- 漢", "+ 字")
 	d.press("f")
@@ -116,7 +116,11 @@ func TestReviewOfPrompts(t *testing.T) {
 	d.press("down", "down", "down", "c")
 	d.shows(`from "Make it louder" to "And what el`)
 	d.press("esc", "home", "c", "c")
-	d.shows(`from "Make it louder" until now`)
+	d.shows(`from "Make it louder" until now`, "enter open · space looked at · s stage · m commit · esc close")
+	d.press("down", "enter") // what does nothing in a comparison is not offered
+	d.shows("c comment · s stage hunk")
+	d.hides("take hunk back")
+	d.press("esc", "home")
 	d.press("s", "esc", "home", "r")
 	d.shows("undo this prompt and all after it", "would be taken back", "kept as it is")
 	d.press("y")

@@ -34,7 +34,18 @@ type overview struct {
 // row is a prompt, or a file of it.
 type row struct{ prompt, file int } // file -1: the prompt itself
 
-const keysOfOverview = "enter open · space looked at · x take back · r undo to here · c compare · s stage · m commit · g go to it · esc close"
+const (
+	keysOfOverview   = "enter open · space looked at · x take back · r undo to here · c compare · s stage · m commit · g go to it · esc close"
+	keysOfComparison = "enter open · space looked at · s stage · m commit · esc close"
+)
+
+// keys are those that do something in it.
+func (o *overview) keys() string {
+	if o.fixed {
+		return keysOfComparison
+	}
+	return keysOfOverview
+}
 
 // take shows changes.
 func (o *overview) take(list []api.Reviewed) {
@@ -112,8 +123,6 @@ func (o *overview) act(stroke string) tea.Msg {
 		return dialog.All{dialog.Close{Sheet: o}, Ask{commitPrompt}}
 	case "s":
 		return o.stage(p, f)
-	case "c":
-		return o.compare()
 	}
 	if o.fixed {
 		return nil
@@ -123,6 +132,8 @@ func (o *overview) act(stroke string) tea.Msg {
 		return dialog.All{dialog.Close{Sheet: o}, Jump{p.Message}}
 	case "r":
 		return o.room.revert(o, *p)
+	case "c":
+		return o.compare()
 	case "x":
 		return o.takeBack(p, f)
 	}
@@ -199,7 +210,7 @@ func (o *overview) stage(p *api.Reviewed, f *api.ReviewedFile) tea.Msg {
 // compare marks where a comparison begins, or shows it.
 func (o *overview) compare() tea.Msg {
 	now := o.rows[o.at].prompt
-	if o.fixed || o.list[now].Taken {
+	if o.list[now].Taken {
 		return dialog.Tell{Kind: dialog.Warning, Text: "compare two prompts"}
 	}
 	if o.mark < 0 {
@@ -217,7 +228,7 @@ func (o *overview) compare() tea.Msg {
 // Draw shows the rows that fit.
 func (o *overview) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	out := []styled.Line{l.Title("changes", o.summary(l))}
-	hint := styled.Wrap(styled.Plain(l.Hint(keysOfOverview), l.FG(theme.Muted)), l.Width-3, l.Method)
+	hint := styled.Wrap(styled.Plain(l.Hint(o.keys()), l.FG(theme.Muted)), l.Width-3, l.Method)
 	if len(hint) > height/3 {
 		hint = nil
 	}
