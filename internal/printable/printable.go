@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Return says what a carriage return does that no line feed follows.
@@ -25,6 +27,7 @@ const (
 // every screen. The zero value keeps tabs and drops carriage returns.
 type Options struct {
 	Tab    string // what stands for a tab; empty: the tab itself
+	Stops  int    // instead of Tab: blanks up to the next of the stops, which are this many cells apart
 	Return Return
 }
 
@@ -65,6 +68,8 @@ type writer struct {
 	Options
 	out   []byte
 	anew  bool   // what comes next begins the line again
+	at    int    // where of out the column was counted last
+	col   int    // the column there
 	looks *looks // nil: nobody asks for them
 }
 
@@ -75,6 +80,8 @@ func (w *writer) next(text string) int {
 	case r == '\x1b':
 		size = escape(text)
 		w.control(text[:size])
+	case r == '\t' && w.Stops > 0:
+		w.toStop()
 	case r == '\t' && w.Tab != "":
 		w.put(w.Tab)
 	case r == '\r' && strings.HasPrefix(text, "\r\n"):
@@ -104,6 +111,22 @@ func (w *writer) put(s string) {
 		w.looks.wrote(len(w.out))
 	}
 	w.out = append(w.out, s...)
+}
+
+// toStop writes blanks up to the next stop.
+func (w *writer) toStop() {
+	if w.anew {
+		w.anew = false
+		w.erase()
+	}
+	since := w.out[w.at:]
+	if i := bytes.LastIndexByte(since, '\n'); i >= 0 {
+		since, w.col = since[i+1:], 0
+	}
+	w.col += ansi.StringWidth(string(since))
+	n := w.Stops - w.col%w.Stops
+	w.put(strings.Repeat(" ", n))
+	w.at, w.col = len(w.out), w.col+n
 }
 
 func (w *writer) carriageReturn() {
@@ -145,6 +168,9 @@ func (w *writer) erase() { w.cut(bytes.LastIndexByte(w.out, '\n') + 1) }
 
 func (w *writer) cut(at int) {
 	w.out = w.out[:at]
+	if at < w.at {
+		w.at, w.col = bytes.LastIndexByte(w.out, '\n')+1, 0
+	}
 	if w.looks != nil {
 		w.looks.cut(at)
 	}
@@ -162,7 +188,7 @@ func harmless(text string, o Options) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= 0x80 || c < 0x20 && c != '\n' || c == 0x7f {
 			return !strings.ContainsFunc(text[i:], func(r rune) bool {
-				return r == utf8.RuneError || r == '\t' && o.Tab != "" || r == '\u2028' || r == '\u2029' || Harmful(r)
+				return r == utf8.RuneError || r == '\t' && (o.Tab != "" || o.Stops > 0) || r == '\u2028' || r == '\u2029' || Harmful(r)
 			})
 		}
 	}

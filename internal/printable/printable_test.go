@@ -9,6 +9,7 @@ import (
 func TestText(t *testing.T) {
 	broken := Options{Tab: "    ", Return: BreakLine}
 	rewrite := Options{Tab: " ", Return: RewriteLine}
+	stops := Options{Stops: 4, Return: RewriteLine}
 	for _, tt := range []struct {
 		in   string
 		o    Options
@@ -17,6 +18,8 @@ func TestText(t *testing.T) {
 		{"plain\ntext", broken, "plain\ntext"},
 		{"a\tb", broken, "a    b"},
 		{"a\tb", Options{}, "a\tb"},
+		{"9:\tx\n10:\tx\n漢\t\tx", stops, "9:  x\n10: x\n漢      x"},
+		{"50%\tx\r1234\ty\nab\bc\td", stops, "1234    y\nac  d"},
 		{"\x1b[31mred\x1b[0m", broken, "red"},
 		{"\x1b]0;title\x07x", broken, "x"},
 		{"\x1b]8;;http://x\x1b\\y", broken, "y"},
@@ -58,12 +61,12 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, o := range []Options{{}, {Tab: "  ", Return: BreakLine}, {Tab: " ", Return: RewriteLine}} {
+		for _, o := range []Options{{}, {Tab: "  ", Return: BreakLine}, {Tab: " ", Return: RewriteLine}, {Stops: 4, Return: RewriteLine}} {
 			out := Text(in, o)
 			if !utf8.ValidString(out) {
 				t.Fatalf("%q is not valid", out)
 			}
-			if i := strings.IndexFunc(out, func(r rune) bool { return Harmful(r) || r == '\t' && o.Tab != "" }); i >= 0 {
+			if i := strings.IndexFunc(out, func(r rune) bool { return Harmful(r) || r == '\t' && (o.Tab != "" || o.Stops > 0) }); i >= 0 {
 				t.Fatalf("%q holds %q", out, out[i:])
 			}
 			if again := Text(out, o); again != out {

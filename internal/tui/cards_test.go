@@ -96,7 +96,7 @@ func TestBatchOfLooks(t *testing.T) {
 		}
 	}
 	d.click(20, row)
-	d.shows(" ● read a.go  3 lines", "│ 1: in a.go", " ● read b.go  3 lines", "│ 1: in b.go", " ● grep greet  4 matches")
+	d.shows(" ● read a.go  3 lines", "│    1 in a.go", " ● read b.go  3 lines", "│    1 in b.go", " ● grep greet  4 matches")
 	d.hides("<content>", "<path>")
 
 	var many []lathe.PartBody

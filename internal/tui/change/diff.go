@@ -48,12 +48,14 @@ func parseDiff(text string) []change {
 // Draw draws a unified diff, in two columns where there is room.
 func Draw(l look.Look, text string, width int) []styled.Line {
 	list := parseDiff(text)
-	files, hunks := 0, 0
+	files, hunks, last := 0, 0, 0
 	for _, c := range list {
+		last = max(last, c.old, c.new)
 		if c.op == '#' {
 			files++
 		}
 	}
+	digits := Digits(last)
 	mark(list)
 	var out []styled.Line
 	for i := 0; i < len(list); i++ {
@@ -69,11 +71,11 @@ func Draw(l look.Look, text string, width int) []styled.Line {
 			}
 		default:
 			if width < sideBySide || l.Stacked {
-				out = append(out, changeLines(l, c, width)...)
+				out = append(out, changeLines(l, c, digits, width)...)
 				continue
 			}
 			n := blockEnd(list, i)
-			out = append(out, columnsOf(l, list[i:n], width)...)
+			out = append(out, columnsOf(l, list[i:n], digits, width)...)
 			i = n - 1
 		}
 	}
@@ -105,14 +107,14 @@ func changeStyle(l look.Look, op byte) (fg, bg styled.Style) {
 }
 
 // changeLines draws a line of a diff across the width.
-func changeLines(l look.Look, c change, width int) []styled.Line {
+func changeLines(l look.Look, c change, digits, width int) []styled.Line {
 	fg, bg := changeStyle(l, c.op)
 	number := max(c.new, c.old)
 	var out []styled.Line
-	for i, part := range styled.Hard(c.line(fg), max(width-8, 8), l.Method) {
-		label := []string{"     ", "  "}
+	for i, part := range styled.Hard(c.line(fg), max(width-digits-4, 8), l.Method) {
+		label := []string{Number(0, digits), "  "}
 		if i == 0 {
-			label = []string{fmt.Sprintf("%4s ", lineNumber(number)), string(c.op) + " "}
+			label = []string{Number(number, digits), string(c.op) + " "}
 			part = begun(part)
 		}
 		line := append(styled.Line{{Text: label[0], Style: l.FG(theme.DiffNumber)}, {Text: label[1], Style: fg}}, append(part, styled.Span{Cont: styled.End})...)
@@ -126,16 +128,19 @@ func begun(text styled.Line) styled.Line {
 	return append(styled.Line{{Cont: styled.Begin}}, text...)
 }
 
-// lineNumber is the number of a line; one that goes on from the line before has none.
-func lineNumber(n int) string {
+// Digits is how wide the numbers of lines are drawn, so that all lines begin in one column.
+func Digits(last int) int { return max(4, len(strconv.Itoa(last))) }
+
+// Number is the number of a line; one that goes on from the line before has none, 0.
+func Number(n, digits int) string {
 	if n == 0 {
-		return ""
+		return strings.Repeat(" ", digits+1)
 	}
-	return strconv.Itoa(n)
+	return fmt.Sprintf("%*d ", digits, n)
 }
 
 // columnsOf draws a block of changes with the old lines on the left and the new ones on the right.
-func columnsOf(l look.Look, block []change, width int) []styled.Line {
+func columnsOf(l look.Look, block []change, digits, width int) []styled.Line {
 	half := (width - 3) / 2
 	var left, right []change
 	for _, c := range block {
@@ -148,19 +153,19 @@ func columnsOf(l look.Look, block []change, width int) []styled.Line {
 	}
 	var out []styled.Line
 	for i := range max(len(left), len(right)) {
-		line := halfOf(l, left, i, half, func(c change) int { return c.old })
+		line := halfOf(l, left, i, half, func(c change) string { return Number(c.old, digits) })
 		line = append(line, styled.Span{Text: " " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border), Cont: styled.Beside})
-		out = append(out, append(line, halfOf(l, right, i, half, func(c change) int { return c.new })...))
+		out = append(out, append(line, halfOf(l, right, i, half, func(c change) string { return Number(c.new, digits) })...))
 	}
 	return out
 }
 
-func halfOf(l look.Look, side []change, i, width int, number func(change) int) styled.Line {
+func halfOf(l look.Look, side []change, i, width int, number func(change) string) styled.Line {
 	if i >= len(side) {
 		return begun(nil).Pad(width, l.Method, "")
 	}
 	fg, bg := changeStyle(l, side[i].op)
-	line := styled.Line{{Text: fmt.Sprintf("%4s ", lineNumber(number(side[i]))), Style: l.FG(theme.DiffNumber)}, {Text: string(side[i].op) + " ", Style: fg}}
+	line := styled.Line{{Text: number(side[i]), Style: l.FG(theme.DiffNumber)}, {Text: string(side[i].op) + " ", Style: fg}}
 	line = append(line, begun(side[i].line(fg))...)
 	return line.Cut(width, l.Method).Pad(width, l.Method, "").Over(bg)
 }

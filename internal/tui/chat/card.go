@@ -101,6 +101,8 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 		out = append(out, l.children(c)...)
 	case c.name == "write" && !c.running:
 		out = append(out, l.written(c)...)
+	case l.Details && c.name == "read" && !c.running:
+		out = append(out, l.reading(c)...)
 	case l.Details && !c.running:
 		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.FG(theme.Muted))...)
 	}

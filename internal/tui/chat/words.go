@@ -90,7 +90,7 @@ func (c call) counted() (text string, bad bool) {
 		return "", false
 	}
 	if n, ok := lathe.MetaInt(c.meta["matches"]); ok {
-		return strings.Replace(say.Plural(n, "match"), "matchs", "matches", 1), false
+		return say.Plural(n, "match"), false
 	}
 	if n, ok := lathe.MetaInt(c.meta["count"]); ok {
 		return fmt.Sprintf("%d found", n), false

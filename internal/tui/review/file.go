@@ -9,6 +9,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/diff"
 	"lathe/internal/say"
+	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -28,6 +29,7 @@ type file struct {
 	change api.ReviewedFile
 	hunks  []diff.Hunk
 	lines  []line
+	digits int  // of the numbers of lines
 	whole  bool // all of the file is shown
 	at     int
 	top    int
@@ -43,7 +45,21 @@ type line struct {
 	hunk     int // from 1; 0: none
 }
 
-const keysOfFile = "n next hunk · p the one before · c comment · x take hunk back · s stage hunk · space looked at · f whole file · esc back"
+const (
+	keysOfFile      = "n next hunk · p the one before · c comment · s stage hunk · space looked at · f whole file · esc back"
+	keyOfTakingBack = "x take hunk back"
+)
+
+// fixed reports whether none of it can be taken back: it is a comparison, or was taken back.
+func (f *file) fixed() bool { return f.list.fixed || f.prompt.Taken }
+
+// keys are those that do something in it.
+func (f *file) keys() string {
+	if f.fixed() {
+		return keysOfFile
+	}
+	return strings.Replace(keysOfFile, "s stage", keyOfTakingBack+" · s stage", 1)
+}
 
 func newFile(o *overview, p api.Reviewed, c api.ReviewedFile) *file {
 	f := &file{list: o, prompt: p, change: c, hunks: diff.Hunks(c.Before, c.After, 0), whole: true}
@@ -58,7 +74,7 @@ func (f *file) layout() {
 	if f.whole {
 		context = wholeFile
 	}
-	f.lines = nil
+	f.lines, f.digits = nil, change.Digits(1+max(strings.Count(f.change.Before, "\n"), strings.Count(f.change.After, "\n")))
 	for i, h := range diff.Hunks(f.change.Before, f.change.After, context) {
 		if i > 0 || h.OldStart > 1 {
 			f.lines = append(f.lines, line{op: '~'})
@@ -199,7 +215,7 @@ func (f *file) act(stroke string) tea.Msg {
 		return dialog.Tell{Kind: dialog.Warning, Text: "go to a changed line first: n goes to the next hunk"}
 	case stroke == "s":
 		return f.stage(l.hunk)
-	case f.list.fixed || f.prompt.Taken:
+	case f.fixed():
 		return dialog.Tell{Kind: dialog.Warning, Text: "only what a prompt changed can be taken back: open the file below its prompt"}
 	}
 	what := fmt.Sprintf("hunk %d of %s", l.hunk, styled.OneLine(f.change.File))
@@ -233,7 +249,7 @@ func (f *file) comment(l line) tea.Msg {
 // Draw shows the lines that fit.
 func (f *file) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	out := []styled.Line{l.Title(l.Ending(styled.OneLine(f.change.File), l.Width/2), f.where(l))}
-	hint := styled.Wrap(styled.Plain(l.Hint(keysOfFile), l.FG(theme.Muted)), l.Width-3, l.Method)
+	hint := styled.Wrap(styled.Plain(l.Hint(f.keys()), l.FG(theme.Muted)), l.Width-3, l.Method)
 	if len(hint) > height/3 {
 		hint = nil
 	}
@@ -269,12 +285,6 @@ func (f *file) draw(l look.Look, n line, marked bool) styled.Line {
 	if n.op == '~' {
 		return l.Row(styled.Plain(l.Glyph("⋯", "..."), l.FG(theme.DiffHunk)), marked)
 	}
-	number := func(n int) string {
-		if n == 0 {
-			return "     "
-		}
-		return fmt.Sprintf("%4d ", n)
-	}
 	style, bg := l.FG(theme.Text), styled.Style("")
 	switch n.op {
 	case '+':
@@ -282,7 +292,7 @@ func (f *file) draw(l look.Look, n line, marked bool) styled.Line {
 	case '-':
 		style, bg = l.FG(theme.DiffRemoved), l.Theme.BG(theme.DiffRemovedBg)
 	}
-	out := styled.Line{{Text: number(n.old) + number(n.new), Style: l.FG(theme.DiffNumber)}, {Text: string(n.op) + " ", Style: style}, {Text: beyond(n.text, f.left, l.Method), Style: style}}
+	out := styled.Line{{Text: change.Number(n.old, f.digits) + change.Number(n.new, f.digits), Style: l.FG(theme.DiffNumber)}, {Text: string(n.op) + " ", Style: style}, {Text: beyond(n.text, f.left, l.Method), Style: style}}
 	if marked || bg == "" {
 		return l.Row(out, marked)
 	}
