@@ -19,7 +19,7 @@ func TestMCPServe(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer string // to the ask; empty: the client shows no questions
 		ran    bool
-	}{"allowed": {"Allow once", true}, "rejected": {"Reject", false}, "nobody": {"", false}} {
+	}{"allowed": {"Allow once", true}, "rejected": {"Refuse", false}, "nobody": {"", false}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, text := range map[string]string{

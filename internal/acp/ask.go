@@ -91,7 +91,7 @@ func (t *conversation) decide(ctx context.Context, ask lathe.Ask) (lathe.Reply, 
 			permissionOption{untilEnd + strconv.Itoa(i), "Allow " + words + " " + o.Where(false), "allow_always"},
 			permissionOption{forProject + strconv.Itoa(i), "Allow " + words + " " + o.Where(true), "allow_always"})
 	}
-	in.Options = append(in.Options, permissionOption{rejectOnce, "Reject", "reject_once"})
+	in.Options = append(in.Options, permissionOption{rejectOnce, "Refuse", "reject_once"})
 	var out permissionResponse
 	if err := t.a.call(ctx, "session/request_permission", in, &out); err != nil {
 		if ctx.Err() != nil {

@@ -124,7 +124,7 @@ func (f *face) progress(ctx context.Context, req *mcp.CallToolRequest, call *lat
 const (
 	once   = "Allow once"
 	always = "Always allow"
-	reject = "Reject"
+	refuse = "Refuse"
 )
 
 // decide lets the person at the other end decide an ask; if there is none it is
@@ -132,7 +132,7 @@ const (
 func (f *face) decide(ctx context.Context, s *mcp.ServerSession, ask lathe.Ask) {
 	reply := lathe.Reply{Kind: lathe.Reject, Message: "Nobody can be asked for this permission here. Do without it."}
 	if canAsk(s) {
-		switch f.choose(ctx, s, fmt.Sprintf("lathe asks for permission: %s %s", ask.Permission, strings.Join(ask.Patterns, ", ")), once, always, reject) {
+		switch f.choose(ctx, s, fmt.Sprintf("lathe asks for permission: %s %s", ask.Permission, strings.Join(ask.Patterns, ", ")), once, always, refuse) {
 		case once:
 			reply = lathe.Reply{Kind: lathe.Once}
 		case always:

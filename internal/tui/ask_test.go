@@ -12,6 +12,7 @@ import (
 	"lathe"
 	"lathe/internal/diff"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/styled"
 )
 
 // downloads is an ask for a command of many lines, the last of which matters most.
@@ -318,4 +319,27 @@ func TestTakenBack(t *testing.T) {
 	d.press("down", "enter")
 	d.calls("revoke edit src/*")
 	d.shows("taken back: changes of anything in src")
+}
+
+// TestCommandInAnAsk holds that a command that is asked about has the colours that its card has,
+// on all of its lines.
+func TestCommandInAnAsk(t *testing.T) {
+	const command = "for f in *.go; do\n\techo \"$f\" # each\ndone"
+	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"for *"}, Metadata: map[string]any{"command": command}}
+	d := withHistory(t, Options{}, question(1, "go"))
+	d.event(lathe.PermissionAsked{Ask: ask})
+	d.shows("$ for f in *.go; do", "echo \"$f\" # each", "done")
+	styles := map[string]styled.Style{}
+	lines, _ := d.app.screen()
+	for _, line := range lines {
+		for _, s := range line {
+			styles[strings.TrimSpace(s.Text)] = s.Style
+		}
+	}
+	md := d.app.pane().MD
+	for text, want := range map[string]styled.Style{"for": md.Keyword, "done": md.Keyword, "\"$f\"": md.String, "# each": md.Comment} {
+		if got, ok := styles[text]; !ok || !strings.HasSuffix(string(got), string(want)) {
+			t.Errorf("%q is drawn as %q, want %q", text, got, want)
+		}
+	}
 }

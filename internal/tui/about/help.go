@@ -32,7 +32,7 @@ var Fixed = [...]struct {
 	}},
 	{"a permission is asked for", [][2]string{
 		{"y", "allow once"}, {"a", "see what could be allowed from now on; " + dialog.GiveKey + " allows it"},
-		{"n, esc", "reject"}, {"t", "reject and tell why"}, {"up, down, enter", "choose"},
+		{"n, esc", "refuse"}, {"t", "refuse and tell why"}, {"up, down, enter", "choose"},
 		{"pgup, pgdown, home, end", "read what does not fit"}, {dialog.FillKey, "fill the screen with it, and back"},
 	}},
 	{"a question is asked", [][2]string{

@@ -18,6 +18,7 @@ import (
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -34,8 +35,8 @@ var (
 		s.grant = &grantForm{offers: approval.Offers(s.Ask), body: dialog.Reader{Full: s.body.Full}}
 		return nil
 	}}
-	reject = answer{"n", "reject", func(s *Permission) tea.Msg { return s.reply(lathe.Reply{Kind: lathe.Reject}) }}
-	reason = answer{"t", "reject and tell why", func(s *Permission) tea.Msg { s.message = &edit.Editor{}; return nil }}
+	reject = answer{"n", "refuse", func(s *Permission) tea.Msg { return s.reply(lathe.Reply{Kind: lathe.Reject}) }}
+	reason = answer{"t", "refuse and tell why", func(s *Permission) tea.Msg { s.message = &edit.Editor{}; return nil }}
 )
 
 // What the person answered.
@@ -317,7 +318,7 @@ func fact(l look.Look, f approval.Fact) []styled.Line {
 	case approval.Purpose:
 		return line("", theme.Muted)
 	case approval.Command:
-		return line("$ ", theme.Text)
+		return styled.Wrap(append(styled.Line{{Text: "$ ", Style: l.FG(theme.Muted)}}, command(l, text)...), l.Width-3, l.Method)
 	case approval.Step:
 		return line("  "+l.T(f.Label)+" ", theme.Accent)
 	case approval.Also:
@@ -334,14 +335,28 @@ func fact(l look.Look, f approval.Fact) []styled.Line {
 	return line(label, theme.Text)
 }
 
+// command is a command in the colours of a shell, as on its card.
+func command(l look.Look, text string) styled.Line {
+	var out styled.Line
+	for i, line := range markdown.Highlight("sh", strings.Split(text, "\n"), l.MD) {
+		if i > 0 {
+			out = append(out, styled.Span{Text: "\n"})
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
 // content draws a text that would be written, whole.
 func content(l look.Look, label, text string) []styled.Line {
 	out := []styled.Line{styled.Plain(label, l.FG(theme.Muted))}
-	for i, s := range strings.Split(strings.TrimSuffix(styled.Clean(text), "\n"), "\n") {
-		for j, part := range styled.Hard(styled.Plain(s, l.FG(theme.DiffAdded)), max(l.Width-9, 8), l.Method) {
-			number := "     "
+	lines := strings.Split(strings.TrimSuffix(styled.Clean(text), "\n"), "\n")
+	digits := change.Digits(len(lines))
+	for i, s := range lines {
+		for j, part := range styled.Hard(styled.Plain(s, l.FG(theme.DiffAdded)), max(l.Width-digits-5, 8), l.Method) {
+			number := change.Number(0, digits)
 			if j == 0 {
-				number = fmt.Sprintf("%4d ", i+1)
+				number = change.Number(i+1, digits)
 			}
 			out = append(out, append(styled.Line{{Text: number, Style: l.FG(theme.DiffNumber)}}, part...))
 		}

@@ -68,10 +68,10 @@ func (t *talk) answers(a lathe.Ask) {
 	for _, o := range approval.Offers(a) {
 		list = append(list, choice{t.in("allow from now on:") + " " + t.inWords(o), func() { t.lasting(a, o) }})
 	}
-	list = append(list, choice{"reject", t.reply(a, lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
+	list = append(list, choice{"refuse", t.reply(a, lathe.Reply{Kind: lathe.Reject}, "Refused.")}, choice{"refuse and tell why", func() {
 		t.say("Type why and press enter.")
 		t.menu.asking = a.ID
-		t.menu.free = func(why string) { t.reply(a, lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
+		t.menu.free = func(why string) { t.reply(a, lathe.Reply{Kind: lathe.Reject, Message: why}, "Refused.")() }
 	}})
 	t.menu.asking = a.ID
 	t.menu.offer(list)

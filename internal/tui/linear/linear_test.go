@@ -247,7 +247,7 @@ func TestAsks(t *testing.T) {
 	second := ask
 	second.ID = "per_2"
 	p := meet(t, &fake{asks: []lathe.Ask{ask}}, Options{Session: "ses_1"})
-	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "2. allow from now on: commands that begin with \"rm\"", "4. reject and tell why", "Type a number")
+	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "2. allow from now on: commands that begin with \"rm\"", "4. refuse and tell why", "Type a number")
 	p.happens(lathe.PermissionAsked{Ask: second})
 	p.says("9")
 	p.hears("There is no number 9.")
@@ -262,7 +262,7 @@ func TestAsks(t *testing.T) {
 	p.says("4")
 	p.hears("Type why")
 	p.says("too risky")
-	p.hears("Rejected.")
+	p.hears("Refused.")
 	p.happens(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{
 		{Text: "Which?", Options: []lathe.QuestionOption{{Label: "A", Description: "the first"}, {Label: "B"}}},
 		{Text: "Which of these?", Multiple: true, Options: []lathe.QuestionOption{{Label: "C"}, {Label: "D"}}},
@@ -335,7 +335,7 @@ func TestWords(t *testing.T) {
 func TestAnsweredElsewhere(t *testing.T) {
 	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"x"}}
 	p := meet(t, &fake{asks: []lathe.Ask{ask}}, Options{})
-	p.hears("3. reject and tell why", "Type a number")
+	p.hears("3. refuse and tell why", "Type a number")
 	p.happens(lathe.PermissionReplied{AskID: "per_1", Reply: lathe.Once})
 	p.hears("Answered elsewhere.")
 	p.says("1")
