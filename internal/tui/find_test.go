@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/say"
 	"lathe/internal/tui/engine"
 )
 
@@ -181,4 +182,25 @@ func TestStateLineShortensThePlace(t *testing.T) {
 	d.shows("build · acme/big · …", "/engine", "undo on")
 	d.send(tea.WindowSizeMsg{Width: 40, Height: 24})
 	d.hides("engine")
+}
+
+// TestUndoStandsWhereItIsNarrow holds that whether work can be undone is the last of the state
+// line to go, however much there is to say.
+func TestUndoStandsWhereItIsNarrow(t *testing.T) {
+	for _, lang := range []say.Language{say.English, say.Chinese} {
+		for off, word := range map[string]string{"": "undo on", "snapshots are switched off": "undo off"} {
+			n := &noted{newFake(), api.Notes{UndoOff: off}}
+			n.sessions["ses_1"] = lathe.Session{ID: "ses_1", Title: "A title", Cost: 12_345_678}
+			n.history["ses_1"] = []lathe.Message{question(1, "go"), reply(2, &lathe.Text{Text: "done"})}
+			d := drive(t, Options{Engine: n, Start: Start{Session: "ses_1"}, Say: lang})
+			d.app.opts.Dir, d.app.branch, d.app.lost = "~/work/customers/north", "a-long-branch", true
+			for _, width := range []int{24, 30, 40, 60, 80, 200} {
+				d.send(tea.WindowSizeMsg{Width: width, Height: 24})
+				lines := d.lines()
+				if last := lines[len(lines)-1]; !strings.Contains(last, lang.Text(word)) || !strings.HasPrefix(last, " build") {
+					t.Errorf("%v, %d wide: no %q in %q", lang, width, lang.Text(word), last)
+				}
+			}
+		}
+	}
 }
