@@ -20,6 +20,6 @@ func TestNothingForTheModelAlone(t *testing.T) {
 	d.shows("A summary.", "kept word for word for the model: 1 fact", `Not allowed by the rules; denied: edit "docs/*"`)
 	d.hides("Never touch main.go", "recall tool")
 	d.press("ctrl+x", "d")
-	d.shows("1: package a", "Never touch main.go.")
+	d.shows("│    1 package a", "Never touch main.go.")
 	d.hides("<path>", "<type>", "<content>", "ledger>", `{"`)
 }

@@ -40,7 +40,10 @@ func (l pen) reading(c call) []styled.Line {
 			if j > 0 {
 				numbers[i] = 0
 			}
-			out = append(out, append(styled.Line{{Text: change.Number(numbers[i], digits), Style: l.FG(theme.DiffNumber)}}, part...))
+			if last > 0 {
+				part = append(styled.Line{{Text: change.Number(numbers[i], digits), Style: l.FG(theme.DiffNumber)}}, part...)
+			}
+			out = append(out, part)
 		}
 	}
 	return l.gutter(out)
