@@ -207,7 +207,9 @@ func (p *page) body(c call) {
 	case c.tool == "webfetch" || c.tool == "skill":
 		p.put("<div class=body>", markdown(c.output), "</div>")
 	case c.picture(): // it is seen below
-	case c.tool == "read" || c.tool == "grep" || c.tool == "glob" || c.tool == "list":
+	case c.tool == "read" || c.tool == "grep":
+		p.pre(text(numbered(strings.Trim(c.output, "\n"))))
+	case c.tool == "glob" || c.tool == "list":
 		p.pre(text(strings.Trim(c.output, "\n")))
 	default:
 		p.arguments(c)

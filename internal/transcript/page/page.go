@@ -6,7 +6,6 @@ package page
 
 import (
 	"crypto/sha256"
-	_ "embed" // the style sheet
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -17,9 +16,6 @@ import (
 	"lathe/internal/printable"
 	"lathe/internal/say"
 )
-
-//go:embed style.css
-var style string
 
 // Session is what a page shows. Note says what is left out, in words, or is empty.
 type Session struct {
@@ -36,11 +32,11 @@ const (
 	contentsOpen = 12
 )
 
-// Write writes the page. Its size is that of the texts and a little: below twice as much
-// for what sessions usually hold, and pictures as they are.
+// Write writes the page. Its size is that of the texts and a little: below twice as much, once
+// they are longer than a screen or two, and pictures as they are.
 func Write(w io.Writer, s Session) error {
 	p := &page{session: s, rounds: roundsOf(s.Messages)}
-	p.head()
+	p.title()
 	p.contents()
 	p.put("<main>\n")
 	for i, r := range p.rounds {
@@ -49,7 +45,7 @@ func Write(w io.Writer, s Session) error {
 	p.changes()
 	p.put("</main>\n")
 	p.foot()
-	_, err := io.WriteString(w, p.String())
+	_, err := io.WriteString(w, p.head(p.String())+p.String())
 	return err
 }
 
@@ -66,15 +62,19 @@ func (p *page) put(html ...string) {
 	}
 }
 
-func (p *page) head() {
-	title := line(p.session.Info.Title)
-	sum := sha256.Sum256([]byte(style))
-	p.put(`<!doctype html>
+// head returns what stands before a body.
+func (p *page) head(body string) string {
+	sheet := styleOf(body)
+	sum := sha256.Sum256([]byte(sheet))
+	return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-`, base64.StdEncoding.EncodeToString(sum[:]), `'; img-src data:; form-action 'none'; base-uri 'none'">
-<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex,nofollow"><title>`, title, `</title>
-<style>`, style, "</style></head><body>\n<header><h1>", title, "</h1>\n")
-	p.put("<p class=meta>", strings.Join(p.facts(), " · "), "</p></header>\n")
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-` + base64.StdEncoding.EncodeToString(sum[:]) + `'; img-src data:; form-action 'none'; base-uri 'none'">
+<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex,nofollow"><title>` + line(p.session.Info.Title) + `</title>
+<style>` + sheet + "</style></head>"
+}
+
+func (p *page) title() {
+	p.put("<body>\n<header><h1>", line(p.session.Info.Title), "</h1>\n<p class=meta>", strings.Join(p.facts(), " · "), "</p></header>\n")
 }
 
 // facts are what is said of the whole session.

@@ -256,8 +256,7 @@ func shown(page string) string {
 }
 
 // TestSizeOfASmallSession holds that the page of a short session of the usual kind, two prompts
-// with one file of a hundred lines, is less than twice as long as what it shows, though its
-// style sheet is of one length for all.
+// with one file of a hundred lines, is less than twice as long as what it shows.
 func TestSizeOfASmallSession(t *testing.T) {
 	source := "package timer\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n\t\"time\"\n)\n\n// ErrLate means that it rang too late.\nvar ErrLate = errors.New(\"late\")\n\n" +
 		"// Wait waits until it is time.\nfunc (t *Timer) Wait(name string) error {\n\tfor i := 0; i < t.most; i++ {\n\t\tif got, ok := t.rings[name]; ok && got.After(t.from) {\n\t\t\treturn nil\n\t\t}\n\t\ttime.Sleep(10 * time.Millisecond) // no event tells of it\n\t}\n\treturn fmt.Errorf(\"wait for %q: %w\", name, ErrLate)\n}\n"
@@ -295,7 +294,7 @@ func TestSizeOfASmallSession(t *testing.T) {
 		Diffs: []lathe.FileDiff{{File: "timer/timer.go", Patch: patch, Additions: 4, Deletions: 5, Status: "modified"}}})
 	check(t, page)
 	if size, text := len(page), len(shown(page)); size > 2*text {
-		t.Errorf("the page has %d bytes for %d bytes of text, of which %d are its style", size, text, len(style))
+		t.Errorf("the page has %d bytes for %d bytes of text, of which %d are its style", size, text, len(styleOf(page)))
 	}
 }
 

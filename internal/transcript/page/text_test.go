@@ -1,7 +1,7 @@
 package page
 
 import (
-	"math"
+	"image/color"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/tui/paint/emulator"
 )
 
 func TestMarkdown(t *testing.T) {
@@ -107,27 +109,49 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestNumbered(t *testing.T) {
+	for out, want := range map[string]string{
+		"9: \ta\n10: \tb\n11: c": "  9 \ta\n 10 \tb\n 11 c",
+		"999: a\n1000: \tb":      "    999 a\n   1000 \tb",
+		"Found 2 matches\na.go:\n  Line 9: \tx\n  Line 10- \ty": "Found 2 matches\na.go:\n  9:\tx\n 10-\ty",
+		"a.go\nb.go": "a.go\nb.go",
+	} {
+		if diff := cmp.Diff(want, numbered(out)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", out, diff)
+		}
+	}
+}
+
 // TestContrast computes that every text of the page can be read, on a light and on a dark
 // one: 4.5 to 1 is what the guidelines for accessible pages ask for.
 func TestContrast(t *testing.T) {
-	light, dark, _ := strings.Cut(style, "prefers-color-scheme:dark")
-	light, _, _ = strings.Cut(light, "@media")
-	dark, _, _ = strings.Cut(dark, "*{")
-	for name, sheet := range map[string]string{"light": light, "dark": dark} {
-		colours := map[string]float64{}
-		for _, m := range regexp.MustCompile(`--(\w+):(#\w+)`).FindAllStringSubmatch(sheet, -1) {
-			colours[m[1]] = luminance(t, m[2])
-		}
-		check := func(text string, grounds ...string) {
-			for _, g := range grounds {
-				if c := contrast(colours[text], colours[g]); c < 4.5 {
-					t.Errorf("%s: %s on %s has a contrast of %.2f", name, text, g, c)
+	rule := regexp.MustCompile(`([^{}*/\n]+)\{([^{}]*)\}`)
+	pair := regexp.MustCompile(`(color|background|--box):light-dark\((#\w+),(#\w+)\)`)
+	for theme, name := range []string{"light", "dark"} {
+		texts, grounds := map[string]color.Color{}, map[string]color.Color{}
+		for _, r := range rule.FindAllStringSubmatch(style, -1) {
+			for _, m := range pair.FindAllStringSubmatch(r[2], -1) {
+				if c := parse(t, m[2+theme]); m[1] == "color" {
+					texts[r[1]] = c
+				} else {
+					grounds[r[1]] = c
 				}
 			}
 		}
-		check("fg", "bg", "box", "you", "add", "addw", "del", "delw")
-		for _, text := range strings.Fields("dim link bad k s n t y") {
-			check(text, "bg", "box", "you")
+		if len(texts) != 19 || len(grounds) != 7 {
+			t.Fatalf("%d colours of text on %d grounds were found", len(texts), len(grounds))
+		}
+		for text, c := range texts {
+			for ground, on := range grounds {
+				if strings.HasSuffix(ground, "mark") || ground == "ins" || ground == "del" {
+					if text != "body" {
+						continue // a diff is not highlighted
+					}
+				}
+				if got := emulator.Contrast(c, on); got < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f", name, text, ground, got)
+				}
+			}
 		}
 	}
 	if strings.Contains(style, "opacity") {
@@ -135,27 +159,15 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-func luminance(t *testing.T, colour string) float64 {
+func parse(t *testing.T, hex string) color.Color {
 	t.Helper()
-	hex := strings.TrimPrefix(colour, "#")
+	hex = strings.TrimPrefix(hex, "#")
 	if len(hex) == 3 {
 		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
 	}
-	n, err := strconv.ParseUint(hex, 16, 32)
+	n, err := strconv.ParseUint(hex, 16, 24)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := 0.0
-	for i, share := range []float64{0.0722, 0.7152, 0.2126} {
-		c := float64(n>>(8*i)&0xff) / 255
-		if c <= 0.04045 {
-			c /= 12.92
-		} else {
-			c = math.Pow((c+0.055)/1.055, 2.4)
-		}
-		sum += share * c
-	}
-	return sum
+	return color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 255}
 }
-
-func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
