@@ -59,15 +59,20 @@ func home(ts *testscript.TestScript, elem ...string) string {
 	return filepath.Join(append([]string{ts.Getenv("LATHE_HOME")}, elem...)...)
 }
 
-// cmdLLM starts a model server: llm PROTOCOL FILE. The user's configuration
-// names it as the model test/m.
+// cmdLLM starts a model server: llm PROTOCOL FILE [all]. The user's configuration
+// names it as the model test/m. With all, requests without tools take steps of the
+// script, too.
 func cmdLLM(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: llm protocol file")
+	if neg || len(args) < 2 || len(args) > 3 || len(args) == 3 && args[2] != "all" {
+		ts.Fatalf("usage: llm protocol file [all]")
+	}
+	opts := []llmtest.Option{llmtest.Chunks(uint64(len(args[0])))}
+	if len(args) == 3 {
+		opts = append(opts, llmtest.Scripted())
 	}
 	script, err := llmtest.Parse([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
-	s, err := llmtest.Start(script, llmtest.Chunks(uint64(len(args[0]))))
+	s, err := llmtest.Start(script, opts...)
 	ts.Check(err)
 	ts.Defer(s.Close)
 	servers.put(ts.Getenv("WORK"), s)

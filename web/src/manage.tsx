@@ -69,19 +69,38 @@ async function renew(dir: string): Promise<void> {
   forget(dir);
 }
 
+/** Tries a key before it is stored, and returns why that could not be done. Undefined: the
+ * provider refused it, and it is not to be stored. */
+async function tryKey(directory: string, provider: string, key: string): Promise<string | undefined> {
+  try {
+    const out = await send<KeyTest>("POST", `/lathe/provider/${encodeURIComponent(provider)}/test`, { key }, { directory });
+    const why = reasons(out);
+    if (out.outcome === "refused") return confirm(t("keyRefusedSure", { provider, why })) ? why : undefined;
+    return out.outcome === "accepted" ? "" : why;
+  } catch (err) {
+    return err instanceof Error ? err.message : String(err);
+  }
+}
+
+const reasons = (out: KeyTest): string => [out.detail, out.hint].filter(Boolean).join("; ");
+
 function NewKey(props: { dir: string; list: Provider[]; done: () => void }) {
   const [id, setId] = useState("");
   const [key, setKey] = useState("");
   const [busy, setBusy] = useState(false);
+  const store = async (provider: string) => {
+    const why = await tryKey(props.dir, provider, key.trim());
+    if (why === undefined) return;
+    const done = await attempt(send("PUT", `/auth/${encodeURIComponent(provider)}`, { type: "api", key: key.trim() }));
+    if (done === undefined) return;
+    setKey("");
+    await renew(props.dir);
+    tell(t(why === "" ? "keyStored" : "keyStoredUntried", { provider, why }), why !== "");
+    props.done();
+  };
   const save = async () => {
     setBusy(true);
-    const done = await attempt(send("PUT", `/auth/${encodeURIComponent(id.trim())}`, { type: "api", key: key.trim() }));
-    if (done !== undefined) {
-      setKey("");
-      await renew(props.dir);
-      tell(t("keyStored", { provider: id }));
-      props.done();
-    }
+    await store(id.trim());
     setBusy(false);
   };
   return (
@@ -123,7 +142,7 @@ function Providers(props: { dir: string }) {
   const connected = all.value?.filter((p) => p.connected) ?? [];
   const test = async (id: string) => {
     const out = await attempt(send<KeyTest>("POST", `/lathe/provider/${encodeURIComponent(id)}/test`, {}, { directory: props.dir }));
-    if (out) tell(t(out.outcome === "accepted" ? "keyAccepted" : out.outcome === "refused" ? "keyRefused" : "keyUnknown", { model: out.model, why: [out.detail, out.hint].filter(Boolean).join("; ") }), out.outcome !== "accepted");
+    if (out) tell(t(out.outcome === "accepted" ? "keyAccepted" : out.outcome === "refused" ? "keyRefused" : "keyUnknown", { model: out.model, why: reasons(out) }), out.outcome !== "accepted");
   };
   const remove = async (id: string) => {
     if (!confirm(t("keyRemoveSure", { provider: id }))) return;

@@ -36,29 +36,34 @@ need no login. Credentials that OpenCode stored are used too.`,
 
 func newLogin(env *console.Env) *cobra.Command {
 	var method string
+	var uncheck bool
 	cmd := &cobra.Command{
 		Use:   "login [provider | address]",
 		Short: "Store a key for a provider",
 		Long: `Login stores a key. It asks for the key without showing it, or reads it from
-standard input when that is not a terminal. With an http(s) address it asks that
-host how to log in (/.well-known/opencode). If a plugin adds ways to log in to the
-provider, it offers them.`,
-		Example: "  lathe auth login anthropic\n  echo $KEY | lathe auth login openai",
+standard input when that is not a terminal. The key is tried with one small request
+first, and not stored if the provider refuses it; if it cannot be tried, within 20
+seconds, it is stored. With an http(s) address it asks that host how to log in
+(/.well-known/opencode). If a plugin adds ways to log in to the provider, it offers
+them.`,
+		Example: "  lathe auth login anthropic\n  echo $KEY | lathe auth login openai --no-check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := ""
 			if len(args) > 0 {
 				id = auth.ID(args[0])
 			}
-			return login(cmd.Context(), env, id, method)
+			return login(cmd.Context(), env, id, method, !uncheck)
 		},
 	}
+	cmd.Flags().BoolVar(&uncheck, "no-check", false, "store the key without trying it")
 	cmd.Flags().StringVarP(&method, "method", "m", "", "the way to log in, by its number or label, if plugins add any")
 	return cmd
 }
 
-// login asks for the key before it opens anything, so that a wrong key is reported at once.
-func login(ctx context.Context, env *console.Env, id, method string) (err error) {
+// login asks for the key before it opens anything, so that what cannot be one is reported at
+// once.
+func login(ctx context.Context, env *console.Env, id, method string, check bool) (err error) {
 	in := bufio.NewReader(io.LimitReader(env.Stdin, 1<<20))
 	if id == "" {
 		if id, err = askProvider(env, in); err != nil {
@@ -79,11 +84,22 @@ func login(ctx context.Context, env *console.Env, id, method string) (err error)
 		return err
 	}
 	return face.With(ctx, env, func(f *face.Face, _ string) error {
+		known, err := f.Providers(ctx)
+		unknown := err == nil && !slices.ContainsFunc(known, func(p api.Provider) bool { return p.ID == id })
+		tried := ""
+		if check && !unknown {
+			if tried, err = f.TryKey(ctx, env, id, key); err != nil {
+				return err
+			}
+		}
 		if err := f.SetKey(ctx, id, key); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.Stderr, "lathe: stored a key for %s\n", id)
-		if known, err := f.Providers(ctx); err == nil && !slices.ContainsFunc(known, func(p api.Provider) bool { return p.ID == id }) {
+		if tried != "" {
+			fmt.Fprintf(env.Stderr, "lathe: %s\n", tried)
+		}
+		if unknown {
 			fmt.Fprintf(env.Stderr, "lathe: %s is not in the catalogue; define it under \"provider\" in the configuration\n", id)
 		}
 		return nil
