@@ -196,7 +196,7 @@ func cmdTTY(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(self, args...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{asMain + "=1"}
-	for _, name := range []string{"PATH", "HOME", "LATHE_HOME", "NO_COLOR", "SHELL"} {
+	for _, name := range []string{"PATH", "HOME", "LATHE_HOME", "NO_COLOR", "SHELL", "COLORTERM", "LATHE_BACKGROUND"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}

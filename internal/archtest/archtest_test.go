@@ -89,6 +89,7 @@ var edges = []edge{
 	{"cli/run", "cli/show", "it prints what the run does"},
 	{"cli/run", "cli/screen", "it prints in the theme that was chosen on the screen"},
 	{"cli/sessions", "cli/show", "a session is shown as a run is"},
+	{"cli/sessions", "cli/screen", "in the theme that was chosen on the screen"},
 	{"cli/sessions", "cli/app", "where jobs are kept, which need no engine"},
 	{"cli/manage", "cli/app", "where the plugins' cache is, which needs no engine"},
 	{"cli/screen", "cli/app", "where the screen keeps its own, which needs no engine"},

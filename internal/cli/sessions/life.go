@@ -184,8 +184,13 @@ func printDiffs(env *console.Env, diffs []lathe.FileDiff, format string) error {
 	if format == "json" {
 		return console.PrintJSON(env, wire.EncodeDiffs(diffs))
 	}
+	renames := lathe.Renames(diffs)
 	for _, d := range diffs {
-		switch {
+		switch other := renames[d.File]; {
+		case format == "stat" && other != "":
+			if d.Status == "added" {
+				fmt.Fprintf(env.Stdout, "%6d %6d  %s => %s\n", 0, 0, console.Clean(other), console.Clean(d.File))
+			}
 		case format == "stat":
 			fmt.Fprintf(env.Stdout, "%6d %6d  %s\n", d.Additions, -d.Deletions, console.Clean(d.File))
 		case d.Patch == "":

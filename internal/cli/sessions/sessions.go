@@ -13,8 +13,10 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/cli/screen"
 	"lathe/internal/cli/show"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/tui/theme"
 )
 
 // NewSession is lathe session.
@@ -92,7 +94,7 @@ func newSessionShow(env *console.Env) *cobra.Command {
 				if format == "json" {
 					return showJSON(env, sess, msgs)
 				}
-				showText(env, sess, msgs)
+				showText(env, sess, msgs, func() *theme.Theme { return screen.Theme(cmd.Context(), env, f) })
 				return nil
 			})
 		},
@@ -106,12 +108,13 @@ func showJSON(env *console.Env, sess lathe.Session, msgs []lathe.Message) error 
 	return console.PrintJSON(env, map[string]any{"info": wire.EncodeSession(sess), "messages": wire.EncodeMessages(msgs)})
 }
 
-func showText(env *console.Env, sess lathe.Session, msgs []lathe.Message) {
+// showText shows a session as a run is shown, in the theme that the person chose.
+func showText(env *console.Env, sess lathe.Session, msgs []lathe.Message, chosen func() *theme.Theme) {
 	out := *env
 	out.Stderr, out.StderrTTY = env.Stdout, env.StdoutTTY // all output is what was asked for
-	st := console.NewStyle(env.StdoutTTY, env.Getenv)
+	o := show.New(&out, show.Options{Thinking: true, Theme: chosen})
+	st := o.Style
 	fmt.Fprintf(env.Stdout, "%s\n%s  %s  %s\n", st.Bold(console.OneLine(sess.Title, 200)), sess.ID, console.Clean(sess.Directory), sess.Created.Local().Format(time.DateTime))
-	o := show.New(&out, show.Options{Thinking: true})
 	for _, m := range msgs {
 		if sess.Revert != nil && m.ID == sess.Revert.MessageID {
 			fmt.Fprintf(env.Stdout, "\n%s\n", st.Dim("— from here on it was reverted; lathe session unrevert brings it back —"))
