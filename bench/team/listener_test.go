@@ -90,15 +90,18 @@ func (l *listener) hear(ctx context.Context, p *proc, connected func()) {
 	}
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 64<<20)
-	id := ""
+	id, data := "", ""
 	for lines.Scan() {
 		if v, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
 			id = v
 		}
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+		if v, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			data = v
+		}
+		if lines.Text() == "" && data != "" { // the rest of a stream that was cut is no event
 			connected()
 			l.take(p, id, data)
-			id = ""
+			id, data = "", ""
 		}
 	}
 }
