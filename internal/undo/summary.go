@@ -15,17 +15,14 @@ import (
 // maxDiffText bounds the total contents that the diffs of a session carry.
 const maxDiffText = 8 << 20
 
-// Summary counts diffs; nil when there are none.
+// Summary counts diffs; nil when there are none. A file that only got another name is one file
+// and no lines.
 func Summary(diffs []lathe.FileDiff) *lathe.SessionSummary {
 	if len(diffs) == 0 {
 		return nil
 	}
-	sum := &lathe.SessionSummary{Files: len(diffs)}
-	for _, d := range diffs {
-		sum.Additions += d.Additions
-		sum.Deletions += d.Deletions
-	}
-	return sum
+	added, removed := lathe.CountLines(diffs)
+	return &lathe.SessionSummary{Files: len(diffs) - len(lathe.Renames(diffs))/2, Additions: added, Deletions: removed}
 }
 
 const changed store.Document[changedDoc] = "changed"
