@@ -22,7 +22,7 @@ var notSaid = regexp.MustCompile(strings.Join([]string{
 	`^Commit what is staged: read`,                                                // to the model
 	`^(up|down|tab|home|esc|left|pgup|r), `, `^New session - `, `^GitHub Copilot`, // keys, names
 	`^, %d%% of|^; did you mean %q|is set%s|^, and %d more found|^as it is now, and that|^ A subscription|pgup pgdn scroll%s|^logs in to$|^\+%d %s%d · `, // part of a text that is in the catalogue as a whole
-	`^ (in|for) %s$`, `^%d[mh] `, `matchs$`, `entrys$`, `^lathe %s`, `^lathe permissions revoke`,
+	`^ (in|for) %s$`, `^%d[mh] `, `entrys$`, `^lathe %s`, `^lathe permissions revoke`,
 }, "|"))
 
 // TestScreenIsSaidInEachLanguage holds that commands, keys, their help and all else that the
@@ -158,4 +158,25 @@ func TestChinese(t *testing.T) {
 		map[string]any{"permission": "read", "patterns": []any{"<dynamic: $f>"}}, map[string]any{"permission": "external_directory", "patterns": []any{"/tmp/*"}}}}}})
 	d.shows("1 $x", "另外: 读取 $f 所指的任何文件", "另外: 使用项目之外 /tmp 里的任何内容")
 	d.hides("dynamic")
+}
+
+// TestStatesInChinese holds that states which are put together are said in one language.
+func TestStatesInChinese(t *testing.T) {
+	for english, want := range map[string]string{
+		"starts when it is needed":            "需要时启动",
+		"starts when it is needed, 5 tools":   "需要时启动，5 个工具",
+		"starts when needed, 1 tool":          "需要时启动，1 个工具",
+		"connected, 5 tools, 28 MiB":          "已连接，5 个工具，28 MiB",
+		"connected, 1 error, 91 MiB":          "已连接，1 个错误，91 MiB",
+		"trust: not trusted":                  "信任：未信任",
+		"trust: trusted":                      "信任：已信任",
+		"trust: trusted until lathe ends":     "信任：在 lathe 结束前信任",
+		"tool write":                          "工具 write",
+		"your messages":                       "你的消息",
+		"● self  connected, 2 tools, changed": "● self  connected, 2 tools, changed", // no text of the screen's own
+	} {
+		if got := say.Chinese.Text(english); got != want {
+			t.Errorf("%q is said as %q, want %q", english, got, want)
+		}
+	}
 }

@@ -106,7 +106,7 @@ func (r *Room) statusLines(l look.Look, s api.Setup, b api.Budget, err error) []
 			f.Note(none)
 		}
 		for _, c := range list {
-			f.Row(c.Name, strings.Trim(c.Kind+": "+c.State, ": "))
+			f.Row(c.Name, strings.Trim(l.Say.Word(c.Kind)+": "+l.T(c.State), ": "))
 		}
 	}
 	configured("MCP servers", "none is configured", s.MCP)

@@ -54,7 +54,7 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 		f.Head("largest parts")
 	}
 	for _, p := range w.Parts {
-		f.Row(look.Short(p.Tokens), strings.TrimSpace(p.Name+" "+p.Part))
+		f.Row(look.Short(p.Tokens), strings.TrimSpace(kindName(l, p.Name)+" "+p.Part))
 	}
 	f.Head("cost by model")
 	for _, m := range w.ByModel {
@@ -89,6 +89,15 @@ func hits(read, written, fresh int64) string {
 	return fmt.Sprintf("%d%% of what was sent was read from it (%s of %s); %s written to it", read*100/all, look.Short(read), look.Short(all), look.Short(written))
 }
 
+// kindName is what a kind is called in the person's language; the tool that it names stays.
+func kindName(l look.Look, english string) string {
+	english = styled.OneLine(english)
+	if said := l.Say.Word(english); said != english {
+		return said
+	}
+	return l.T(english)
+}
+
 // bar draws how much of the window something takes.
 func bar(l look.Look, p api.Portion, used int64, mark styled.Span) styled.Line {
 	const room = 18
@@ -97,7 +106,7 @@ func bar(l look.Look, p api.Portion, used int64, mark styled.Span) styled.Line {
 		share = p.Tokens * 100 / used
 	}
 	full := int(min(room, (share*room+99)/100))
-	name := styled.Plain(fmt.Sprintf("%s (%d)", l.Say.Word(styled.OneLine(p.Name)), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
+	name := styled.Plain(fmt.Sprintf("%s (%d)", kindName(l, p.Name), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
 	return styled.Join(styled.Line{mark, {Text: " "}}, name, styled.Line{
 		{Text: strings.Repeat(l.Glyph("█", "#"), full), Style: mark.Style},
 		{Text: strings.Repeat(l.Glyph("░", "."), room-full), Style: l.FG(theme.Border)},
