@@ -114,8 +114,9 @@ func TestMetricsOfAWorker(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	if text := string(front.call("GET", "/metrics", "")); !strings.Contains(text, "\nlathe_turns_total 0\n") || !strings.Contains(text, "\nlathe_turns_running 0\n") || strings.Contains(text, "lathe_steps_total{") {
-		t.Errorf("the server that asked counts, too:\n%s", text)
+	if text := string(front.call("GET", "/metrics", "")); !strings.Contains(text, "\nlathe_turns_total 0\n") || !strings.Contains(text, "\nlathe_turns_running 0\n") || strings.Contains(text, "lathe_steps_total{") ||
+		!strings.Contains(text, "\n"+`lathe_http_requests_total{route="POST /session/{sessionID}/message",status="200"} 1`+"\n") {
+		t.Errorf("the server that asked counts more or less than its requests:\n%s", text)
 	}
 	for _, wrong := range []string{"9464", "0.0.0.0:9464"} {
 		if r := w.run("worker", "--store", store, "--root", w.dir, "--metrics", wrong); r.code == 0 {

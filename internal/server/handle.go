@@ -20,6 +20,7 @@ type answer struct {
 	http.ResponseWriter
 	status int
 	id     string
+	asked  *http.Request // as it was let in; nil for one that the gate refused
 }
 
 // WriteHeader sends the status once.
@@ -78,7 +79,10 @@ func (s *Server) admit(w *answer, r *http.Request) {
 			return
 		}
 	}
+	w.asked = r
 	if s.elsewhere(w, r) {
+		r.Pattern = s.mux.pattern(r) // which the mux notes of those that get there
+		r.SetPathValue("sessionID", string(sessionInPath(r)))
 		return
 	}
 	if r.ContentLength == 0 || r.Body == http.NoBody {
@@ -110,6 +114,9 @@ func (b *watched) Read(p []byte) (int, error) {
 
 // audit logs who asked for what. Paths hold no secrets, but queries may.
 func (s *Server) audit(w *answer, r *http.Request, start time.Time) {
+	if w.asked != nil {
+		r = w.asked
+	}
 	level := slog.LevelInfo
 	if s.opts.Local || r.Method == http.MethodGet && w.status < 400 && w.status != http.StatusSwitchingProtocols {
 		level = slog.LevelDebug

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"lathe"
 	"lathe/internal/server/gate"
 )
 
@@ -285,5 +286,35 @@ func TestListenKinds(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// away is another server that does what is asked of a session.
+type away struct{ Elsewhere }
+
+func (away) Changes(*http.Request) lathe.SessionID { return "" }
+func (away) Offered(context.Context, string) bool  { return false }
+func (away) Gather(*http.Request) [][]byte         { return nil }
+func (away) Serve(w http.ResponseWriter, r *http.Request, _ func(string) error) (bool, error) {
+	if r.Method == http.MethodGet {
+		return false, nil
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return true, nil
+}
+
+// What another server did for a request is in the log of the one that was asked, with its route and
+// its session.
+func TestAuditOfWhatAnotherServerDid(t *testing.T) {
+	var log bytes.Buffer
+	r := newRig(t, func(o *Options) {
+		o.Elsewhere = away{}
+		o.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	id := "ses_" + strings.Repeat("a", 26)
+	r.do("POST", "/session/"+id+"/abort", "")
+	var line struct{ Route, Session string }
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil || line.Route != "POST /session/{sessionID}/abort" || line.Session != id {
+		t.Errorf("%v, %s", err, log.String())
 	}
 }

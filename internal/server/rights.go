@@ -187,20 +187,33 @@ func mayWorkIn(g store.Grant, dir string) error {
 
 // session returns the session that a request reads or changes, or "".
 func (a *rights) session(r *http.Request) lathe.SessionID {
-	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	if path[0] == "lathe" || path[0] == "api" {
-		path = path[1:]
+	if id := sessionInPath(r); id != "" {
+		return id
 	}
-	if len(path) > 1 && path[0] == "session" && lathe.CheckID(path[1], lathe.PrefixSession) == nil {
-		return lathe.SessionID(path[1])
-	}
-	if len(path) > 1 {
+	if path := thing(r); len(path) > 1 {
 		if id := a.s.sessionOfThing(r, path[0], path[1]); id != "" {
 			return id
 		}
 	}
 	if a.s.opts.Elsewhere != nil {
 		return a.s.opts.Elsewhere.Changes(r)
+	}
+	return ""
+}
+
+// thing returns the segments of the path of a request, which say what it is about.
+func thing(r *http.Request) []string {
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if path[0] == "lathe" || path[0] == "api" {
+		path = path[1:]
+	}
+	return path
+}
+
+// sessionInPath returns the session that the path of a request names, or "".
+func sessionInPath(r *http.Request) lathe.SessionID {
+	if path := thing(r); len(path) > 1 && path[0] == "session" && lathe.CheckID(path[1], lathe.PrefixSession) == nil {
+		return lathe.SessionID(path[1])
 	}
 	return ""
 }
