@@ -170,7 +170,12 @@ func slash(name string) *command {
 	return nil
 }
 
+// commandOffers returns the commands that fit what was written. The whole name of one that cannot
+// be used now fits no other: enter must not run what was not asked for.
 func (a *App) commandOffers(query string) []compose.Completion {
+	if c := slash(query); c != nil && !c.can(&a.view) {
+		return nil
+	}
 	type scored struct {
 		compose.Completion
 		score int

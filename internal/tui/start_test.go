@@ -14,6 +14,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/store"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/prefs"
 )
@@ -228,4 +229,34 @@ func TestImportOfFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{"Claude Code"}, kept.Ignored); diff != "" {
 		t.Errorf("it is named again (-want +got):\n%s", diff)
 	}
+}
+
+// TestNothingElseIsRun holds that the whole name of a command that cannot be used now is told to be
+// that: enter runs no other command that it fits.
+func TestNothingElseIsRun(t *testing.T) {
+	d, _ := startPage(t, Options{})
+	fit := 0
+	for _, c := range allCommands() {
+		for _, name := range c.names {
+			if c.can(&d.app.view) {
+				continue
+			}
+			if got := d.app.commandOffers(name); len(got) > 0 {
+				t.Errorf("/%s offers %v", name, got)
+			}
+			for _, other := range allCommands() {
+				if len(other.names) > 0 && other.can(&d.app.view) {
+					if _, ok := dialog.Match(name, other.names[0]); ok {
+						fit++
+					}
+				}
+			}
+		}
+	}
+	if fit == 0 {
+		t.Error("no name fits another, so that nothing was tried")
+	}
+	d.typed("/compact")
+	d.press("enter")
+	d.shows("/compact cannot be used now")
 }
