@@ -34,7 +34,7 @@ func (l pen) user(e *entry) []styled.Line {
 		return nil
 	}
 	if e.note != "" {
-		out = append(out, styled.Plain(string(e.note), l.FG(theme.Warning)))
+		out = append(out, styled.Wrap(styled.Plain(l.T(string(e.note)), l.FG(theme.Warning)), l.Width-4, l.Method)...)
 	}
 	if by := l.signed(e); by != "" {
 		out = append(out, styled.Plain(by, l.FG(theme.Muted)))
