@@ -81,11 +81,24 @@ func (u *users) withApp(ctx context.Context, what, about string, fn func(a *app.
 	if err != nil {
 		return err
 	}
-	err = fn(a)
-	if err == nil && what != "" {
-		err = a.Store.Audit.Record(ctx, store.Change{From: here(u.env), What: what, About: about})
+	if what != "" { // first: nothing is done that the audit does not know
+		err = retried(func() error {
+			return a.Store.Audit.Record(ctx, store.Change{From: here(u.env), What: what, About: about})
+		})
+	}
+	if err == nil {
+		err = fn(a)
 	}
 	return errors.Join(err, a.Close())
+}
+
+// retried makes a change again as long as it was cut and nothing of it is stored.
+func retried(change func() error) error {
+	err := change()
+	for n := 1; n < 5 && errors.Is(err, store.ErrUndone); n++ {
+		err = change()
+	}
+	return err
 }
 
 // here names the command line for the audit.
@@ -114,14 +127,14 @@ func (u *users) add() *cobra.Command {
 			return u.with(cmd.Context(), "user add", fmt.Sprintf("%s: %s %s", p.Name, p.Role, strings.Join(p.Projects, ", ")), func(s *store.Store) error {
 				known, err := s.People.People(cmd.Context())
 				if err == nil {
-					err = s.People.PutPerson(cmd.Context(), p)
+					err = retried(func() error { return s.People.PutPerson(cmd.Context(), p) })
 				}
 				if err != nil {
 					return err
 				}
 				for _, k := range known {
 					if k.Name == p.Name {
-						fmt.Fprintf(u.env.Stderr, "lathe: %s was there and is changed; tokens stay as they are\n", p.Name)
+						fmt.Fprintf(u.env.Stderr, "lathe: %s was there and is changed; tokens stay as they are. For another one: lathe user token %s\n", p.Name, p.Name)
 						return nil
 					}
 				}
@@ -150,8 +163,15 @@ func (u *users) newToken(ctx context.Context, s *store.Store, person, role strin
 	}
 	text, id, hash := people.NewToken()
 	t.ID = id
-	if err := s.People.AddToken(ctx, t, hash); err != nil {
+	err = retried(func() error { return s.People.AddToken(ctx, t, hash) })
+	if errors.Is(err, store.ErrNotFound) {
 		return noPerson(err, person)
+	}
+	if err != nil {
+		e := lathe.Errorf(lathe.CodeOf(err), "if lathe user list shows it once the database is back, end it with lathe user revoke; then make another with lathe user token",
+			"token %s of %s was not made for certain, and is not shown", id, person)
+		e.Cause = err
+		return e
 	}
 	fmt.Fprintf(u.env.Stderr, "lathe: token %s of %s; it is not shown again\n", id, person)
 	_, err = fmt.Fprintln(u.env.Stdout, text)
@@ -301,7 +321,7 @@ func (u *users) revoke() *cobra.Command {
 				if strings.HasPrefix(args[0], "login_") {
 					revoke = s.Logins.EndLogin
 				}
-				err := revoke(cmd.Context(), args[0])
+				err := retried(func() error { return revoke(cmd.Context(), args[0]) })
 				if errors.Is(err, store.ErrNotFound) {
 					return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe user list", "there is no such token or login")
 				}
@@ -316,7 +336,7 @@ func (u *users) remove() *cobra.Command {
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a person and revoke all tokens; sessions stay", Args: console.ExactArgs(1, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return u.with(cmd.Context(), "user remove", args[0], func(s *store.Store) error {
-				if err := s.People.RemovePerson(cmd.Context(), args[0]); err != nil {
+				if err := retried(func() error { return s.People.RemovePerson(cmd.Context(), args[0]) }); err != nil {
 					return noPerson(err, args[0])
 				}
 				left, err := s.People.People(cmd.Context())
@@ -349,13 +369,13 @@ func (u *users) give() *cobra.Command {
 				}
 				for _, p := range all {
 					if p.Name == name {
-						return s.Belongings.Claim(cmd.Context(), id, name)
+						return retried(func() error { return s.Belongings.Claim(cmd.Context(), id, name) })
 					}
 				}
 				if name != "" {
 					return noPerson(store.ErrNotFound, name)
 				}
-				return s.Belongings.Claim(cmd.Context(), id, "")
+				return retried(func() error { return s.Belongings.Claim(cmd.Context(), id, "") })
 			})
 		},
 	}
