@@ -153,6 +153,9 @@ var verbs = regexp.MustCompile(`%[\d.]*[a-zA-Z]`)
 // the client say reaches a person; what the engine wraps is for the log, and for them where it is a [lathe.Error].
 func forPeople(call *ast.CallExpr, command bool) []ast.Expr {
 	on, name := "", ""
+	if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "wrapped" && len(call.Args) > 3 { // of the stores: code, hint, cause, format
+		return []ast.Expr{call.Args[1], call.Args[3]}
+	}
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
 		name = s.Sel.Name
 		if x, ok := s.X.(*ast.Ident); ok {

@@ -47,8 +47,10 @@ func TestText(t *testing.T) {
 		"  not shown to its end: 3 lines below ": "  没有显示到末尾：下面还有 3 行 ",
 		"lathe is confined, 3 lines":             "lathe is confined, 3 lines", // half of it is somebody else's
 		"step: the prompt is empty":              "step: 请求是空的",
-		"did you mean \"run\"? list them with: lathe --help": "你是想写 \"run\" 吗？列出它们：lathe --help",
-		"import /x: not an absolute path of theirs":          "导入 /x：not an absolute path of theirs",
+		"the database l at h:5432 cannot be reached: the store cannot be reached\nread the schema": "无法连接数据库 l at h:5432: the store cannot be reached\nread the schema",
+		"the database l at h:5432 refuses this user: password authentication failed":               "数据库 l at h:5432 拒绝这个用户：password authentication failed",
+		"did you mean \"run\"? list them with: lathe --help":                                       "你是想写 \"run\" 吗？列出它们：lathe --help",
+		"import /x: not an absolute path of theirs":                                                "导入 /x：not an absolute path of theirs",
 	} {
 		if got := Chinese.Text(english); got != want {
 			t.Errorf("%q is %q, not %q", english, got, want)
