@@ -204,3 +204,15 @@ func TestUndoStandsWhereItIsNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineJumps holds that the timeline leads to a prompt far above what is on screen.
+func TestTimelineJumps(t *testing.T) {
+	d := withHistory(t, Options{}, longSession()...)
+	d.press("ctrl+x", "g")
+	d.typed("question 551")
+	d.press("enter")
+	d.shows("stay here")
+	d.press("enter")
+	d.hides("stay here", "▌ question 599")
+	d.shows("▌ question 551")
+}
