@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 
 	"lathe"
@@ -34,13 +35,19 @@ func arity(words []field) int {
 }
 
 // alwaysPattern is the pattern that allows similar commands from then on. A
-// wildcard in the words stays a literal character.
+// wildcard in the words stays a literal character. Where an option stands among the words that
+// should say what the command does, as in "git -c x=y commit", they do not say it: then it is
+// that command alone.
 func alwaysPattern(words []field) string {
 	n := min(arity(words), len(words))
+	more := " *"
+	if slices.ContainsFunc(words[1:n], func(f field) bool { return strings.HasPrefix(f.text, "-") }) {
+		n, more = len(words), ""
+	}
 	for _, f := range words[:n] {
 		if !f.known || f.glob {
 			return ""
 		}
 	}
-	return lathe.LiteralPattern(joinWords(words[:n])) + " *"
+	return lathe.LiteralPattern(joinWords(words[:n])) + more
 }

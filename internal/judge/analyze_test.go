@@ -101,6 +101,8 @@ func TestAlways(t *testing.T) {
 	rows := map[string]string{
 		"git status -s": "git status *", "git config user.name x": "git config user.name *", "ls": "ls *", "npm run build x": "npm run build *",
 		"foo bar": "foo *", "git": "git *", "npm 'a*b'": "npm a[*]b *", "git *": "", "gh pr list": "gh pr list *", "docker compose up": "docker compose up *",
+		"git -c user.name=a commit -m x": "git -c user.name=a commit -m x", "git -C dir push": "git -C dir push", "git -C *": "", "python -m pytest -q": "python -m pytest -q",
+		"git config --global user.name x": "git config --global user.name x", "ls -l": "ls *", "git --version": "git --version",
 	}
 	for script, want := range rows {
 		if got := Analyze(script, testEnv()).Commands[0].Always; got != want {
