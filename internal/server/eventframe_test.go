@@ -34,6 +34,9 @@ func TestFramesAreDataAlone(t *testing.T) {
 		lines := bufio.NewScanner(res.Body)
 		lines.Buffer(nil, 1<<20)
 		lines.Scan()
+		if tt.ids && strings.HasPrefix(lines.Text(), "id: ") { // servers that share a store know from the first on where they are
+			lines.Scan()
+		}
 		if !strings.HasPrefix(lines.Text(), "data: ") || !strings.Contains(lines.Text(), "server.connected") {
 			t.Errorf("%s begins with %q", tt.path, lines.Text())
 		}

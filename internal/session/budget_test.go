@@ -49,7 +49,7 @@ func (p *play) replies(kinds ...lathe.ReplyKind) func() []string {
 				return
 			}
 			ask, ok := e.Event.(lathe.PermissionAsked)
-			if !ok || ask.Ask.Permission != "budget" {
+			if !ok || ask.Ask.Permission != "budget" || e.Elsewhere {
 				continue
 			}
 			reply := lathe.Reject

@@ -61,6 +61,12 @@ func (i *Importer) Add(ctx context.Context, in Import) (Imported, error) {
 			tx.Tell(in.Session.Directory, lathe.SessionCreated{Session: in.Session})
 		}
 		tx.Tell(in.Session.Directory, lathe.SessionUpdated{Session: in.Session})
+		if out == ImportUpdated {
+			return storeAgain(tx, in)
+		}
+		if err := tx.CreateSession(in.Session); err != nil {
+			return err
+		}
 		return storeImport(tx, in)
 	})
 	if err != nil {
@@ -86,19 +92,23 @@ func (i *Importer) again(ctx context.Context, old lathe.Session, in Import) (Imp
 	return ImportUpdated, tree{i.s}.stop(ctx, old.ID)
 }
 
+// storeAgain replaces what was stored of a session by what is imported.
+func storeAgain(tx store.Tx, in Import) error {
+	if _, err := tx.UpdateSession(in.Session.ID, func(s *lathe.Session) error { *s = in.Session; return nil }); err != nil {
+		return err
+	}
+	if err := tx.DropMessages(in.Session.ID); err != nil {
+		return err
+	}
+	return storeImport(tx, in)
+}
+
+// storeImport stores what belongs to a session that is stored.
 func storeImport(tx store.Tx, in Import) error {
 	if in.Project.ID != "" {
 		if err := tx.PutProject(in.Project); err != nil {
 			return err
 		}
-	}
-	err := tx.CreateSession(in.Session)
-	if errors.Is(err, store.ErrExists) {
-		_, err = tx.UpdateSession(in.Session.ID, func(s *lathe.Session) error { *s = in.Session; return nil })
-		err = errors.Join(err, tx.DropMessages(in.Session.ID))
-	}
-	if err != nil {
-		return err
 	}
 	for i := range in.Messages {
 		if err := tx.AddMessage(&in.Messages[i]); err != nil {

@@ -317,7 +317,7 @@ func TestDiskFull(t *testing.T) {
 	var answers []string
 	for _, line := range p.story(id) {
 		who, said, _ := strings.Cut(line, " -> ")
-		said, _, _ = strings.Cut(said, " in /")
+		said, _, _ = strings.Cut(said, " in ") // the disk, or the database
 		answers = append(answers, who+": "+said)
 	}
 	want := []string{"first: ", "first: failed: no space left", "queued: ", "queued: failed: no space left", "again: ", "again: done"}
