@@ -3,7 +3,8 @@ package store
 import "lathe"
 
 // Tx is a transaction. It is valid inside the function given to [Writer.Batch]
-// only, and used by one goroutine.
+// only, and used by one goroutine. A store may do things together, so that an error comes
+// with a later call or from Batch: nothing can be done after one but to return it.
 type Tx interface {
 	SessionWriter
 	MessageWriter
