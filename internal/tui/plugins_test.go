@@ -58,14 +58,16 @@ func TestPluginsAreShownAndSwitched(t *testing.T) {
 	}
 }
 
+// foreignHooks is a file with a hook of Claude Code.
+func foreignHooks(state api.HooksState) []api.ForeignHooks {
+	return []api.ForeignHooks{{File: "/h/.claude/settings.json", Digest: "d1", State: state, Problems: []string{"hooks for Nothing are not called"},
+		Hooks: []api.ForeignHook{{Event: "PreToolUse", Matcher: "Bash", Command: "./check 漢字\x1b[2J"}}}}
+}
+
 // TestForeignHooksAreAskedOnce asks at the start about hooks that were not asked about.
 func TestForeignHooksAreAskedOnce(t *testing.T) {
-	hooks := func(state api.HooksState) []api.ForeignHooks {
-		return []api.ForeignHooks{{File: "/h/.claude/settings.json", Digest: "d1", State: state, Problems: []string{"hooks for Nothing are not called"},
-			Hooks: []api.ForeignHook{{Event: "PreToolUse", Matcher: "Bash", Command: "./check 漢字\x1b[2J"}}}}
-	}
 	for key, run := range map[string]bool{"y": true, "n": false, "esc": false, "enter": false, "up enter": true} {
-		f := &pluginFake{files: hooks(api.HooksAsk)}
+		f := &pluginFake{files: foreignHooks(api.HooksAsk)}
 		d, _ := ableTo(t, Options{}, question(1, "Start it."))
 		d.app.access.Able.Plugins = f
 		d.do(d.app.plugins.Ask(d.app.opts.Now))
@@ -78,7 +80,7 @@ func TestForeignHooksAreAskedOnce(t *testing.T) {
 		}
 	}
 	for _, state := range []api.HooksState{api.HooksRun, api.HooksRefused, api.HooksUntrusted, api.HooksUnusable} {
-		f := &pluginFake{files: hooks(state)}
+		f := &pluginFake{files: foreignHooks(state)}
 		d, _ := ableTo(t, Options{}, question(1, "Start it."))
 		d.app.access.Able.Plugins = f
 		d.do(d.app.plugins.Ask(d.app.opts.Now))

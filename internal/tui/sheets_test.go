@@ -44,6 +44,24 @@ func TestSheetsAtEachSize(t *testing.T) {
 		o.Engine, o.Start = n, Start{Session: "ses_1"}
 		return drive(t, o)
 	}
+	login := func(keys ...string) func(t *testing.T, o Options) *driver {
+		return func(t *testing.T, o Options) *driver {
+			d, _ := ableTo(t, o)
+			d.app.access.Able.Logins = &loginFake{}
+			d.typed("/connect")
+			d.press("esc", "enter")
+			d.typed("acme")
+			d.press(append([]string{"enter"}, keys...)...)
+			return d
+		}
+	}
+	foreign := able(func(d *driver, _ *ableFake) {
+		d.app.access.Able.Plugins = &pluginFake{files: foreignHooks(api.HooksAsk)}
+		d.do(d.app.plugins.Ask(d.app.opts.Now))
+	})
+	asked := able(func(d *driver, _ *ableFake) {
+		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm x"}, Always: []string{"rm *"}}})
+	})
 	nothing := func(*driver, *ableFake) {}
 	for _, tt := range []struct {
 		title string
@@ -56,6 +74,14 @@ func TestSheetsAtEachSize(t *testing.T) {
 		{"take back hunk 1 of a b.txt", changes, "diff", "enter x"},
 		{"comment on a b.txt:2 (a removed line)", changes, "diff", "enter c"},
 		{"undo this prompt and all after it", changes, "diff", "r"},
+		{"changes", changes, "diff", "s c"},
+		{"changes", changes, "diff", "s c c"},
+		{"log in to Acme", login(), "", ""},
+		{"Which GitHub?", login("enter"), "", ""},
+		{"log in to Acme", login("enter", "enter"), "", ""},
+		{"run your hooks of Claude Code?", foreign, "", ""},
+		{"allow from now on", asked, "", "a"},
+		{"change what is allowed", asked, "", "a e"},
 		{"where it stopped", begun, "", "ctrl+x 1"},
 		{"found on this machine", begun, "found", ""},
 		{"MCP servers", able(func(d *driver, _ *ableFake) { d.app.access.Able.Servers = &serverFake{} }), "mcps", ""},
