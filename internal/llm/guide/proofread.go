@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"lathe/internal/order"
-
 	"lathe/internal/say"
 )
 
