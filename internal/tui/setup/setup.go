@@ -111,7 +111,7 @@ func (r *Room) Offer(f api.Found) tea.Msg {
 	l.Foot = func(l look.Look, it dialog.Item) styled.Line {
 		text := "Keys in the environment count without being stored."
 		if it.ID == "connect" {
-			text = "The key is stored for you alone (mode 0600) and tried with one small request."
+			text = "The key is tried with one small request, then stored for you alone (mode 0600)."
 		}
 		return styled.Plain(l.T(text), l.FG(theme.Muted))
 	}
