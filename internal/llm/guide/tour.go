@@ -1,8 +1,10 @@
 package guide
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // tour describes a project: what its README says, how large it is, in which
@@ -157,8 +159,16 @@ func readmeText(text string) (title, intro string, sections []string) {
 	return title, intro, sections
 }
 
-// decoration reports a line that is no text: a badge, a picture, HTML, a rule.
+// linkList is a line of links alone, as to the same text in other languages.
+var linkList = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\[[^\]]*\]\([^)]*\)[\s·|•/,-]*)+$`)
+})
+
+// decoration reports a line that is no text: a badge, a picture, links alone, HTML, a rule.
 func decoration(l string) bool {
+	if linkList().MatchString(l) {
+		return true
+	}
 	for _, p := range []string{"#", "[![", "![", "<", "===", "---", "***"} {
 		if strings.HasPrefix(l, p) {
 			return true

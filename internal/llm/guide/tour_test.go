@@ -106,7 +106,7 @@ func TestSurvey(t *testing.T) {
 }
 
 func TestReadme(t *testing.T) {
-	title, intro, sections := readmeText("[![ci](x)](y)\n<p align=center>\n# The Title\n\n![logo](l.png)\n\nFirst line\nsecond line.\n\nOther.\n\n```sh\n## not a heading\n```\n\n## Install\n## 使用\n")
+	title, intro, sections := readmeText("[![ci](x)](y)\n<p align=center>\n# The Title\n\n[中文](README.zh-CN.md) | [Docs](d)\n\n![logo](l.png)\n\nFirst line\nsecond line.\n\nOther.\n\n```sh\n## not a heading\n```\n\n## Install\n## 使用\n")
 	if title != "The Title" || intro != "First line second line." {
 		t.Errorf("title %q, intro %q", title, intro)
 	}
