@@ -82,23 +82,12 @@ func (u *users) withApp(ctx context.Context, what, about string, fn func(a *app.
 		return err
 	}
 	if what != "" { // first: nothing is done that the audit does not know
-		err = retried(func() error {
-			return a.Store.Audit.Record(ctx, store.Change{From: here(u.env), What: what, About: about})
-		})
+		err = a.Store.Audit.Record(ctx, store.Change{From: here(u.env), What: what, About: about})
 	}
 	if err == nil {
 		err = fn(a)
 	}
 	return errors.Join(err, a.Close())
-}
-
-// retried makes a change again as long as it was cut and nothing of it is stored.
-func retried(change func() error) error {
-	err := change()
-	for n := 1; n < 5 && errors.Is(err, store.ErrUndone); n++ {
-		err = change()
-	}
-	return err
 }
 
 // here names the command line for the audit.
@@ -127,7 +116,7 @@ func (u *users) add() *cobra.Command {
 			return u.with(cmd.Context(), "user add", fmt.Sprintf("%s: %s %s", p.Name, p.Role, strings.Join(p.Projects, ", ")), func(s *store.Store) error {
 				known, err := s.People.People(cmd.Context())
 				if err == nil {
-					err = retried(func() error { return s.People.PutPerson(cmd.Context(), p) })
+					err = s.People.PutPerson(cmd.Context(), p)
 				}
 				if err != nil {
 					return err
@@ -163,7 +152,7 @@ func (u *users) newToken(ctx context.Context, s *store.Store, person, role strin
 	}
 	text, id, hash := people.NewToken()
 	t.ID = id
-	err = retried(func() error { return s.People.AddToken(ctx, t, hash) })
+	err = s.People.AddToken(ctx, t, hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return noPerson(err, person)
 	}
@@ -321,7 +310,7 @@ func (u *users) revoke() *cobra.Command {
 				if strings.HasPrefix(args[0], "login_") {
 					revoke = s.Logins.EndLogin
 				}
-				err := retried(func() error { return revoke(cmd.Context(), args[0]) })
+				err := revoke(cmd.Context(), args[0])
 				if errors.Is(err, store.ErrNotFound) {
 					return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe user list", "there is no such token or login")
 				}
@@ -336,7 +325,7 @@ func (u *users) remove() *cobra.Command {
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a person and revoke all tokens; sessions stay", Args: console.ExactArgs(1, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return u.with(cmd.Context(), "user remove", args[0], func(s *store.Store) error {
-				if err := retried(func() error { return s.People.RemovePerson(cmd.Context(), args[0]) }); err != nil {
+				if err := s.People.RemovePerson(cmd.Context(), args[0]); err != nil {
 					return noPerson(err, args[0])
 				}
 				left, err := s.People.People(cmd.Context())
@@ -369,13 +358,13 @@ func (u *users) give() *cobra.Command {
 				}
 				for _, p := range all {
 					if p.Name == name {
-						return retried(func() error { return s.Belongings.Claim(cmd.Context(), id, name) })
+						return s.Belongings.Claim(cmd.Context(), id, name)
 					}
 				}
 				if name != "" {
 					return noPerson(store.ErrNotFound, name)
 				}
-				return retried(func() error { return s.Belongings.Claim(cmd.Context(), id, "") })
+				return s.Belongings.Claim(cmd.Context(), id, "")
 			})
 		},
 	}

@@ -36,7 +36,7 @@ func (a allowances) Allowed(ctx context.Context, at store.Place) (all []store.Al
 
 // Allow implements [store.Allowances]. What is over, it removes.
 func (a allowances) Allow(ctx context.Context, at store.Place, rules []lathe.Rule, person string, lasts time.Duration) error {
-	return a.batch(ctx, func(tx *tx) error {
+	return a.again(ctx, func(tx *tx) error {
 		if _, err := tx.exec(`DELETE FROM allowance WHERE until <= clock_timestamp()`); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func disallow(tx *tx, at store.Place, r lathe.Rule) error {
 
 // Disallow implements [store.Allowances].
 func (a allowances) Disallow(ctx context.Context, at store.Place, r lathe.Rule) error {
-	return a.batch(ctx, func(tx *tx) error {
+	return a.again(ctx, func(tx *tx) error {
 		if err := tx.DeleteApproval(at.Owner, r); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const overLogins = `DELETE FROM login WHERE coalesce(ended, expires) < clock_tim
 
 // AddLogin implements [store.Logins].
 func (l logins) AddLogin(ctx context.Context, in store.Login, hash []byte) error {
-	err := l.batch(ctx, func(tx *tx) error {
+	err := l.again(ctx, func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO login (hash, id, person, token, proof, role, expires) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			hash, in.ID, clean(in.Person), in.Token, in.Proof, in.Role, in.Expires)
 		if err == nil {
@@ -77,7 +77,7 @@ func (l logins) Logins(ctx context.Context, person string) (all []store.Login, e
 
 // EndLogin implements [store.Logins].
 func (l logins) EndLogin(ctx context.Context, id string) error {
-	return l.batch(ctx, func(tx *tx) error {
+	return l.again(ctx, func(tx *tx) error {
 		return tx.change(`UPDATE login SET ended = coalesce(ended, clock_timestamp()) WHERE id = $1`, clean(id))
 	})
 }

@@ -21,7 +21,7 @@ func (p people) PutPerson(ctx context.Context, in store.Person) error {
 	for _, dir := range in.Projects {
 		projects = append(projects, clean(dir))
 	}
-	return p.batch(ctx, func(tx *tx) error {
+	return p.again(ctx, func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO person (name, role, projects) VALUES ($1, $2, $3)
 			ON CONFLICT (name) DO UPDATE SET role = excluded.role, projects = excluded.projects`, clean(in.Name), in.Role, projects)
 		return err
@@ -30,7 +30,7 @@ func (p people) PutPerson(ctx context.Context, in store.Person) error {
 
 // RemovePerson implements [store.People].
 func (p people) RemovePerson(ctx context.Context, name string) error {
-	return p.batch(ctx, func(tx *tx) error {
+	return p.again(ctx, func(tx *tx) error {
 		err := tx.change(`DELETE FROM person WHERE name = $1`, clean(name))
 		if err == nil {
 			_, err = tx.exec(`UPDATE token SET revoked = clock_timestamp() WHERE person = $1 AND revoked IS NULL`, clean(name))
@@ -71,7 +71,7 @@ func (p people) People(ctx context.Context) (all []store.Person, err error) {
 
 // AddToken implements [store.People].
 func (p people) AddToken(ctx context.Context, t store.Token, hash []byte) error {
-	return p.batch(ctx, func(tx *tx) error {
+	return p.again(ctx, func(tx *tx) error {
 		// Whoever removes the person meanwhile waits, and revokes it.
 		var one int
 		if err := tx.row(`SELECT 1 FROM person WHERE name = $1 FOR SHARE`, clean(t.Person)).Scan(&one); err != nil {
@@ -102,7 +102,7 @@ func (p people) Tokens(ctx context.Context, person string) (all []store.Token, e
 
 // RevokeToken implements [store.People].
 func (p people) RevokeToken(ctx context.Context, id string) error {
-	return p.batch(ctx, func(tx *tx) error {
+	return p.again(ctx, func(tx *tx) error {
 		return tx.change(`UPDATE token SET revoked = coalesce(revoked, clock_timestamp()) WHERE id = $1`, clean(id))
 	})
 }
@@ -158,7 +158,7 @@ type belongings struct{ *core }
 
 // Claim implements [store.Belongings].
 func (b belongings) Claim(ctx context.Context, session lathe.SessionID, person string) error {
-	return b.batch(ctx, func(tx *tx) error {
+	return b.again(ctx, func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM claim WHERE session = $1`, session)
 		if err == nil && person != "" {
 			_, err = tx.exec(`INSERT INTO claim (session, person) VALUES ($1, $2)`, session, clean(person))
@@ -187,7 +187,7 @@ type audit struct{ *core }
 
 // Record implements [store.Audit].
 func (a audit) Record(ctx context.Context, c store.Change) error {
-	err := a.batch(ctx, func(tx *tx) error { return tx.record(c) })
+	err := a.again(ctx, func(tx *tx) error { return tx.record(c) })
 	if err != nil {
 		return fmt.Errorf("record who does it: %w", err)
 	}
@@ -205,7 +205,7 @@ const lockOnce = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.au
 
 // RecordOnce implements [store.AuditUpkeep].
 func (a audit) RecordOnce(ctx context.Context, c store.Change, every time.Duration) (first bool, err error) {
-	err = a.batch(ctx, func(tx *tx) error {
+	err = a.again(ctx, func(tx *tx) error {
 		if _, err := tx.exec(lockOnce); err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (a audit) CountBefore(ctx context.Context, before time.Time) (n int64, err 
 
 // Forget implements [store.AuditUpkeep].
 func (a audit) Forget(ctx context.Context, before time.Time, most int) (n int64, err error) {
-	err = a.batch(ctx, func(tx *tx) error {
+	err = a.again(ctx, func(tx *tx) error {
 		n, err = tx.exec(`DELETE FROM audit WHERE n IN (SELECT n FROM audit WHERE at < $1 ORDER BY n LIMIT $2)`, before, most)
 		return err
 	})

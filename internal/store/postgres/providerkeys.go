@@ -14,7 +14,7 @@ type providerKeys struct{ *core }
 
 // PutProviderKey implements [store.ProviderKeys].
 func (k providerKeys) PutProviderKey(ctx context.Context, in store.ProviderKey) error {
-	return k.batch(ctx, func(tx *tx) error {
+	return k.again(ctx, func(tx *tx) error {
 		return tx.change(`INSERT INTO provider_key (person, provider, secret, sealed, hint) SELECT name, $2, $3, $4, $5 FROM person WHERE name = $1 FOR SHARE
 			ON CONFLICT (person, provider) DO UPDATE SET secret = excluded.secret, sealed = excluded.sealed, hint = excluded.hint, changed = clock_timestamp()`,
 			clean(in.Person), clean(in.Provider), in.Secret, in.Sealed, clean(in.Hint))
@@ -23,7 +23,7 @@ func (k providerKeys) PutProviderKey(ctx context.Context, in store.ProviderKey) 
 
 // ResealProviderKey implements [store.ProviderKeys].
 func (k providerKeys) ResealProviderKey(ctx context.Context, old, sealed store.ProviderKey) error {
-	return k.batch(ctx, func(tx *tx) error {
+	return k.again(ctx, func(tx *tx) error {
 		_, err := tx.exec(`UPDATE provider_key SET secret = $4, sealed = $5 WHERE person = $1 AND provider = $2 AND sealed = $3`,
 			clean(old.Person), clean(old.Provider), old.Sealed, sealed.Secret, sealed.Sealed)
 		return err
@@ -32,7 +32,7 @@ func (k providerKeys) ResealProviderKey(ctx context.Context, old, sealed store.P
 
 // RemoveProviderKey implements [store.ProviderKeys].
 func (k providerKeys) RemoveProviderKey(ctx context.Context, person, provider string) error {
-	return k.batch(ctx, func(tx *tx) error {
+	return k.again(ctx, func(tx *tx) error {
 		return tx.change(`DELETE FROM provider_key WHERE person = $1 AND provider = $2`, clean(person), clean(provider))
 	})
 }
