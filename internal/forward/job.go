@@ -125,6 +125,9 @@ func (f *Forwarder) keyOf(ctx context.Context, of store.Owner) ([]byte, error) {
 		return key, nil
 	}
 	a, err := f.send(ctx, of, request{Greets: true})
+	if err == nil && a.Status != http.StatusOK {
+		err = lathe.Errorf(lathe.CodeUnavailable, "try again once all servers and workers have this version", "%s has no key for what is to be sealed", of.Name)
+	}
 	if err != nil {
 		return nil, err
 	}

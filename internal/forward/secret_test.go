@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/store"
 )
@@ -64,5 +65,23 @@ func TestKeysPassSealed(t *testing.T) {
 		if clear := strings.Contains(through, "c2stZ2VoZWlt"); clear == tt.sealed { // base64
 			t.Errorf("%s %s passed as %s", tt.method, tt.path, through)
 		}
+	}
+}
+
+// older is another server of a version without a key.
+type older struct{ store.Mail }
+
+func (older) Send(context.Context, store.Owner, []byte) ([]byte, error) {
+	return []byte(`{"Status":404,"Body":"bm8="}`), nil
+}
+
+// What is to be sealed is not sent to a server that has no key, which is asked again the next time.
+func TestKeysNeedASeal(t *testing.T) {
+	f := New(Options{Bus: bus.New(bus.Options{}), Store: &store.Store{Mail: older{}}, Log: slog.New(slog.DiscardHandler)})
+	defer f.Close()
+	w := httptest.NewRecorder()
+	err := f.pass(w, httptest.NewRequest("PUT", "/auth/anthropic", strings.NewReader("sk-geheim")), other)
+	if lathe.CodeOf(err) != lathe.CodeUnavailable || w.Body.Len() > 0 || len(f.keys) > 0 {
+		t.Errorf("%v, %q, %d keys", err, w.Body, len(f.keys))
 	}
 }
