@@ -127,6 +127,13 @@ func (c *cut) carry(client net.Conn, socket string) {
 	}
 }
 
+// onStore runs a command on a store.
+func (w *world) onStore(address string, args ...string) result {
+	cmd := w.command(args...)
+	cmd.Env = append(cmd.Env, "LATHE_STORE="+address)
+	return w.finish(cmd)
+}
+
 // A person is added, with one token that is shown, wherever the connection is lost, and the audit
 // knows it once. What takes the person away again is done once, too.
 func TestPeopleOverLostConnections(t *testing.T) {
@@ -134,12 +141,7 @@ func TestPeopleOverLostConnections(t *testing.T) {
 	server := pgtest.Shared(t)
 	store := pgtest.Schema(t)
 	w := newWorld(t)
-	on := func(address string, args ...string) result {
-		cmd := w.command(args...)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+address)
-		return w.finish(cmd)
-	}
-	w.must(on(store, "user", "list")) // makes the tables
+	w.must(w.onStore(store, "user", "list")) // makes the tables
 	conn, err := pgx.Connect(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +160,7 @@ func TestPeopleOverLostConnections(t *testing.T) {
 			for _, deaf := range []bool{false, true} {
 				c := &cut{text: text, after: after, deaf: deaf}
 				name := fmt.Sprintf("p%d-%d-%v", i, after, deaf)
-				r := on(c.open(t, store, server.Socket()), "user", "add", name)
+				r := w.onStore(c.open(t, store, server.Socket()), "user", "add", name)
 				if c.struck {
 					struck++
 				}
@@ -178,7 +180,7 @@ func TestPeopleOverLostConnections(t *testing.T) {
 	for after := range 4 {
 		c := &cut{text: "DELETE FROM person", after: after, deaf: after%2 == 0}
 		name := fmt.Sprintf("p0-%d-true", after)
-		if r := on(c.open(t, store, server.Socket()), "user", "remove", name); r.code != 0 || !c.struck {
+		if r := w.onStore(c.open(t, store, server.Socket()), "user", "remove", name); r.code != 0 || !c.struck {
 			t.Errorf("%s, lost %v: %+v", name, c.struck, r)
 		}
 		if n := count(`SELECT count(*) FROM person WHERE name = $1`, name) + count(`SELECT count(*) FROM token WHERE person = $1 AND revoked IS NULL`, name); n != 0 {
@@ -193,12 +195,7 @@ func TestTokenOfALostDatabase(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
 	w := newWorld(t)
-	on := func(address string, args ...string) result {
-		cmd := w.command(args...)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+address)
-		return w.finish(cmd)
-	}
-	w.must(on(server.URL(), "user", "list"))
+	w.must(w.onStore(server.URL(), "user", "list"))
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -224,10 +221,10 @@ func TestTokenOfALostDatabase(t *testing.T) {
 		t.Errorf("%d %s%s", code, &stdout, &stderr)
 	}
 	server.Restart(t)
-	if r := on(server.URL(), "user", "add", "ann"); r.code != 0 || r.stdout != "" || !strings.Contains(r.stderr, "lathe user token ann") {
+	if r := w.onStore(server.URL(), "user", "add", "ann"); r.code != 0 || r.stdout != "" || !strings.Contains(r.stderr, "lathe user token ann") {
 		t.Errorf("once more: %+v", r)
 	}
-	if r := on(server.URL(), "user", "token", "ann"); r.code != 0 || !strings.HasPrefix(r.stdout, "lathe_") {
+	if r := w.onStore(server.URL(), "user", "token", "ann"); r.code != 0 || !strings.HasPrefix(r.stdout, "lathe_") {
 		t.Errorf("another token: %+v", r)
 	}
 }

@@ -50,13 +50,7 @@ func TestOwnKeysOnWorkers(t *testing.T) {
 	})
 	people := map[string]string{}
 	for _, name := range []string{"ann", "bob", "eve"} {
-		cmd := w.command("user", "add", name)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-		res := w.finish(cmd)
-		if res.code != 0 {
-			t.Fatal(res.stderr)
-		}
-		people[name] = strings.TrimSpace(res.stdout)
+		people[name] = w.person(store, name)
 	}
 	blind := w.peer("blind", store, "--workers-only") // has no secret
 	w.env = append(w.env, "LATHE_KEYS_SECRET="+keyring.NewSecret())

@@ -137,13 +137,7 @@ func (p *peer) request(method, url, body string) (status int, out []byte) {
 // person adds somebody to a store and returns the token.
 func (w *world) person(store string, more ...string) string {
 	w.t.Helper()
-	cmd := w.command(append([]string{"user", "add"}, more...)...)
-	cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-	out, err := cmd.Output()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(w.must(w.onStore(store, append([]string{"user", "add"}, more...)...)))
 }
 
 // listen returns the events of a server as they come, each as its JSON.

@@ -18,17 +18,7 @@ func TestAlwaysHoldsOnAllWorkers(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
 	w := newWorld(t)
-	token := func(name, role string) string {
-		t.Helper()
-		cmd := w.command("user", "add", name, "--role", role)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	ann, bob, reader := token("ann", "author"), token("bob", "author"), token("rita", "reader")
+	ann, bob, reader := w.person(store, "ann", "--role", "author"), w.person(store, "bob", "--role", "author"), w.person(store, "rita", "--role", "reader")
 	call := func(command string) llmtest.Step {
 		return llmtest.Step{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"` + command + `","description":"say"}`}}}
 	}
