@@ -12,6 +12,10 @@ import (
 // to stop. Running work can still be followed, answered and aborted.
 func (s *Server) Drain() { s.draining.Store(true) }
 
+// leaving reports whether the server is about to stop, or stops: what ends with it has not
+// ended by itself.
+func (s *Server) leaving() bool { return s.draining.Load() || s.ctx.Err() != nil }
+
 // refuses reports whether a server that is about to stop turns a request away.
 func (s *Server) refuses(r *http.Request) bool {
 	return s.draining.Load() && r.Method != http.MethodGet && r.Method != http.MethodHead && !settles(r.Pattern)
@@ -49,6 +53,7 @@ func (s *Server) state() string {
 // context ends, then their connections are closed. Close the bus first, so that
 // streams end by themselves.
 func (s *Server) Stop(ctx context.Context, hs *http.Server) error {
+	s.Drain()
 	err := s.closeTerminals()
 	if late := hs.Shutdown(ctx); late != nil {
 		_ = hs.Close()

@@ -166,7 +166,7 @@ func (c terminals) connect() (any, error) {
 		typed(reading, conn, t)
 	})
 	shown(ctx, conn, t)
-	code, word := t.farewell(c.s.ctx.Err() != nil)
+	code, word := t.farewell(c.s.leaving())
 	if word != "" {
 		_ = send(ctx, conn, "\r\n[lathe: "+word+"]\r\n")
 	}

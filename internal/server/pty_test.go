@@ -90,24 +90,31 @@ func TestTerminalClosesBadClients(t *testing.T) {
 	}
 }
 
-// Closing the server says that it leaves to those who have a terminal open.
+// A server that ends says so to those who have a terminal open, however it ends.
 func TestTerminalWhenTheServerLeaves(t *testing.T) {
-	r := newRig(t)
-	id := r.ok("POST", "/pty", `{"command":"/bin/sh"}`).(map[string]any)["id"].(string)
-	conn, _, err := websocket.Dial(t.Context(), r.url+"/pty/"+id+"/connect", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
-	closed := make(chan error, 1)
-	go func() { closed <- r.srv.Close() }()
-	for err == nil {
-		_, _, err = conn.Read(t.Context())
-	}
-	if got := websocket.CloseStatus(err); got != websocket.StatusGoingAway {
-		t.Errorf("closed with %v (%v), want 1001", got, err)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
+	for name, leave := range map[string]func(*rig) error{
+		"closed":  func(r *rig) error { return r.srv.Close() },
+		"stopped": func(r *rig) error { return r.srv.Stop(t.Context(), &http.Server{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			id := r.ok("POST", "/pty", `{"command":"/bin/sh"}`).(map[string]any)["id"].(string)
+			conn, _, err := websocket.Dial(t.Context(), r.url+"/pty/"+id+"/connect", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.CloseNow()
+			left := make(chan error, 1)
+			go func() { left <- leave(r) }()
+			for err == nil {
+				_, _, err = conn.Read(t.Context())
+			}
+			if got := websocket.CloseStatus(err); got != websocket.StatusGoingAway {
+				t.Errorf("closed with %v (%v), want 1001", got, err)
+			}
+			if err := <-left; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
