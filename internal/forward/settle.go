@@ -8,8 +8,8 @@ import (
 
 const (
 	// settleTime bounds how long an answer waits for the events of what it answers; they
-	// usually take milliseconds.
-	settleTime = time.Second
+	// usually take milliseconds, and more on a machine that is overloaded.
+	settleTime = 5 * time.Second
 	settleStep = 2 * time.Millisecond // how often they are looked for
 )
 
