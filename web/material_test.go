@@ -75,7 +75,7 @@ func prose(n int) string {
 }
 
 // streaming returns a configuration whose model answers with a number of tokens a
-// second, for a while.
+// second, for a while: token is asked for each of them, and may hold the answer up.
 func streaming(b testing.TB, rate int, life time.Duration, token func(n int) string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -85,14 +85,14 @@ func streaming(b testing.TB, rate int, life time.Duration, token func(n int) str
 		}
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		n := 0
-		for began := time.Now(); time.Since(began) < life; {
+		n, all, began := 0, int(life.Seconds()*float64(rate)), time.Now()
+		for n < all {
 			select {
 			case <-r.Context().Done():
 				return
 			case <-tick.C:
 			}
-			for want := int(time.Since(began).Seconds() * float64(rate)); n < want; n++ {
+			for want := min(all, int(time.Since(began).Seconds()*float64(rate))); n < want; n++ {
 				data, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": token(n)}}}})
 				put(string(data))
 			}

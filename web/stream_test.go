@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,13 +98,31 @@ func (p *proxy) count(suffix string) (n int) {
 	return n
 }
 
-const numbered = 600
+// answer is one that a proxy's streams of events keep up with: it goes on after a token only
+// when the streams have been opened that belong there.
+type answer struct {
+	t     *testing.T
+	proxy atomic.Pointer[proxy]
+	opens map[int]int // token: streams
+}
+
+func (a *answer) token(n int) string {
+	for want := a.opens[n]; a.t.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
+		if p := a.proxy.Load(); want == 0 || p != nil && p.streamsOpened() >= want {
+			break
+		}
+	}
+	return fmt.Sprintf("t%d ", n)
+}
 
 // TestBrokenConnection has a page behind a proxy with a prefix follow an answer whose
 // stream breaks off again and again: nothing of it is lost, doubled or loaded anew.
 func TestBrokenConnection(t *testing.T) {
-	s := newSiteWith(t, "text Fine.\n", streaming(t, 200, numbered*5*time.Millisecond, func(n int) string { return fmt.Sprintf("t%d ", n) }))
+	const numbered = 600
+	a := &answer{t: t, opens: map[int]int{100: 2, 220: 3, 340: 4, 460: 5}}
+	s := newSiteWith(t, "text Fine.\n", streaming(t, 200, numbered*5*time.Millisecond, a.token))
 	p := s.proxied()
+	a.proxy.Store(p)
 	s.url = p.url
 	ctx := s.browser(900, 700)
 	s.do(ctx, s.login(), press("New session"), chromedp.WaitVisible(`.composer textarea`), say("count"))
@@ -123,8 +142,8 @@ func TestBrokenConnection(t *testing.T) {
 			t.Fatalf("word %d is %q in %q", n, w, got)
 		}
 	}
-	if len(words) < 240 {
-		t.Errorf("only %d words came", len(words))
+	if len(words) != numbered {
+		t.Errorf("%d words came, want %d", len(words), numbered)
 	}
 	if n := p.streamsOpened(); n < 5 {
 		t.Errorf("%d streams were opened, so none was resumed", n)
@@ -137,8 +156,10 @@ func TestBrokenConnection(t *testing.T) {
 // TestTenTabs has ten tabs of one browser share a stream; when the tab that reads it
 // goes, another takes over where it was.
 func TestTenTabs(t *testing.T) {
-	s := newSiteWith(t, "text Fine.\n", streaming(t, 100, 2*time.Second, func(n int) string { return fmt.Sprintf("t%d ", n) }))
+	a := &answer{t: t, opens: map[int]int{100: 2}}
+	s := newSiteWith(t, "text Fine.\n", streaming(t, 100, 2*time.Second, a.token))
 	p := s.proxied()
+	a.proxy.Store(p)
 	s.url = p.url
 	first := s.browser(900, 700)
 	s.do(first, s.login(), press("New session"), chromedp.WaitVisible(`.composer textarea`))
