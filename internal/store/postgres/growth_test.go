@@ -25,15 +25,16 @@ import (
 // docs/scale.md says what the difference consists of. A transaction of another program that lasts
 // keeps pages from being used anew, so what is too much is measured again: the least counts.
 func TestGrowth(t *testing.T) {
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		printed, steps int
+		indexed        bool
 		most           float64
-	}{{0, 2000, 1.32}, {1000, 400, 1.2}} {
-		t.Run(fmt.Sprint(c.printed), func(t *testing.T) {
-			ratio := growth(t, c.printed, c.steps)
+	}{"nothing": {0, 2000, false, 1.32}, "kilobyte": {1000, 400, false, 1.2}, "indexed": {1000, 400, true, 1.35}} {
+		t.Run(name, func(t *testing.T) {
+			ratio := growth(t, c.printed, c.steps, c.indexed)
 			for range 2 {
 				if ratio > c.most {
-					ratio = min(ratio, growth(t, c.printed, c.steps))
+					ratio = min(ratio, growth(t, c.printed, c.steps, c.indexed))
 				}
 			}
 			if ratio > c.most {
@@ -43,8 +44,9 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// growth returns how many times what SQLite's file grows by the database does.
-func growth(t *testing.T, printed, steps int) float64 {
+// growth returns how many times what SQLite's file grows by the database does. Indexed, all of it
+// is found by a search.
+func growth(t *testing.T, printed, steps int, indexed bool) float64 {
 	t.Helper()
 	url, dir := pgtest.Schema(t), t.TempDir()
 	_, db := open(t, postgres.Options{URL: url})
@@ -55,25 +57,37 @@ func growth(t *testing.T, printed, steps int) float64 {
 	some := func() {
 		work(t, db, steps/4, printed)
 		work(t, files, steps/4, printed)
+		for _, s := range []storetest.Store{db, files} {
+			if indexed {
+				_, err := s.Index(t.Context())
+				must(t, err)
+			}
+		}
 		kept(t, url)
 	}
 	some() // fills what an empty database has anyway: a page or two for each index
 	some()
-	before, beforeFiles := kept(t, url), pages(t, dir)
+	before, beforeFiles := kept(t, url), keptInFile(t, dir)
 	for range 4 {
 		some()
 	}
-	after, afterFiles := kept(t, url), pages(t, dir)
-	var grown int64
+	grown := grew(t, "database", before, kept(t, url), steps)
+	grownFiles := grew(t, "file", beforeFiles, keptInFile(t, dir), steps)
+	ratio := float64(grown) / float64(grownFiles)
+	t.Logf("%.1f and %.1f bytes a step: %.2f times", float64(grown)/float64(steps), float64(grownFiles)/float64(steps), ratio)
+	return ratio
+}
+
+// grew logs by how much each table and index grew, and returns the sum.
+func grew(t *testing.T, where string, before, after map[string]int64, steps int) (sum int64) {
+	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if n := after[name] - before[name]; n != 0 {
-			grown += n
-			t.Logf("%-24s %4d bytes a step", name, n/int64(steps))
+			sum += n
+			t.Logf("%-8s %-34s %7.1f bytes a step", where, name, float64(n)/float64(steps))
 		}
 	}
-	ratio := float64(grown) / float64(afterFiles-beforeFiles)
-	t.Logf("%d and %d bytes a step: %.2f times", grown/int64(steps), (afterFiles-beforeFiles)/int64(steps), ratio)
-	return ratio
+	return sum
 }
 
 // work stores steps with a command each as an engine does, ten to a turn, a hundred to a
@@ -157,12 +171,27 @@ func kept(t *testing.T, url string) map[string]int64 {
 	return out
 }
 
-// pages is the size of SQLite's database, with what is still in its log.
-func pages(t *testing.T, dir string) (n int64) {
+// keptInFile is what each table and index of SQLite's database has, with what is still in its log.
+// Pages of no table are those that are free.
+func keptInFile(t *testing.T, dir string) map[string]int64 {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "lathe.db")+"?mode=ro")
 	must(t, err)
 	defer db.Close()
-	must(t, db.QueryRowContext(t.Context(), `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&n))
-	return n
+	out := map[string]int64{}
+	var size int64
+	must(t, db.QueryRowContext(t.Context(), `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&size))
+	rows, err := db.QueryContext(t.Context(), `SELECT name, sum(pgsize) FROM dbstat GROUP BY name`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var n int64
+		must(t, rows.Scan(&name, &n))
+		out[name] = n
+		size -= n
+	}
+	must(t, rows.Err())
+	out["(free pages)"] = size
+	return out
 }
