@@ -46,7 +46,7 @@ func (w *writer) element(e markup.Element, source string, depth int, linked bool
 			w.words(e.Text)
 			return
 		}
-		w.anchor(e.URL, func() { w.words(e.Text) })
+		w.anchor("<a href=", e.URL, func() { w.words(e.Text) })
 	case markup.Strong:
 		w.around("strong", e.Text, depth, linked)
 	case markup.Emph:
@@ -74,7 +74,11 @@ func (w *writer) around(tag, text string, depth int, linked bool) {
 // link writes a link that can be followed, or what it says and names.
 func (w *writer) link(e markup.Element, depth int) {
 	if markup.Address(e.URL) {
-		w.anchor(e.URL, func() { w.run(e.Text, depth+1, true) })
+		open := "<a class=to href=" // printed with its address
+		if e.Text == e.URL {
+			open = "<a href="
+		}
+		w.anchor(open, e.URL, func() { w.run(e.Text, depth+1, true) })
 		return
 	}
 	w.run(e.Text, depth+1, true)
@@ -83,8 +87,8 @@ func (w *writer) link(e markup.Element, depth int) {
 	}
 }
 
-func (w *writer) anchor(url string, label func()) {
-	w.put("<a href=", attribute(url), ">")
+func (w *writer) anchor(open, url string, label func()) {
+	w.put(open, attribute(url), ">")
 	label()
 	w.put("</a>")
 }

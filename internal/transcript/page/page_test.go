@@ -73,7 +73,7 @@ func written(t *testing.T, s Session) string {
 // elements are all that a page is made of, and the attributes that each may have.
 var elements = map[string]string{
 	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "style": "", "body": "", "header": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "",
-	"p": "class", "nav": "", "details": "class open", "summary": "class", "ol": "start", "ul": "", "li": "class", "a": "href", "main": "", "section": "id", "div": "class", "pre": "", "code": "",
+	"p": "class", "nav": "", "details": "class open", "summary": "class", "ol": "start", "ul": "", "li": "class", "a": "class href", "main": "", "section": "id", "div": "class", "pre": "", "code": "",
 	"b": "", "i": "", "u": "", "s": "", "q": "", "em": "", "strong": "", "span": "class", "ins": "", "del": "", "mark": "", "blockquote": "", "hr": "", "br": "", "img": "alt src",
 	"table": "", "tr": "", "td": "class", "th": "class", "footer": "",
 }
