@@ -87,8 +87,11 @@ func (r *Recorder) Close() {
 func (r *Recorder) define() {
 	add := func(kind, name, help string, labels ...string) {
 		r.counters[name] = &family{kind: kind, help: help, labels: labels, values: map[string]float64{}, times: map[string]*histogram{}}
-		if len(labels) == 0 && kind == "counter" {
+		switch {
+		case len(labels) == 0 && kind == "counter":
 			r.counters[name].values[""] = 0
+		case len(labels) == 0:
+			r.counters[name].times[""] = &histogram{}
 		}
 	}
 	add("counter", "lathe_turns_total", "Turns that have ended here.")
@@ -101,6 +104,16 @@ func (r *Recorder) define() {
 	add("histogram", "lathe_tool_seconds", "How long calls of tools took, by tool.", "tool")
 	add("counter", "lathe_http_requests_total", "Requests that were answered, by route and status.", "route", "status")
 	add("histogram", "lathe_http_request_seconds", "How long answers took, streams of events aside, by route.", "route")
+	for _, f := range failures {
+		r.add("lathe_turn_errors_total", 0, kindOf(f))
+	}
+}
+
+// failures are all that there are. They are told before one has happened, since Prometheus takes the
+// first value of a series for where it begins, and would not see the first failure of a kind.
+var failures = [...]lathe.Failure{
+	&lathe.AuthFailure{}, &lathe.APIFailure{}, &lathe.AbortedFailure{}, &lathe.OverflowFailure{}, &lathe.OutputLengthFailure{},
+	&lathe.FilterFailure{}, &lathe.StructuredFailure{}, &lathe.LimitFailure{}, &lathe.UnknownFailure{},
 }
 
 // take counts an event. It runs while the event is published. What other servers do is
@@ -122,6 +135,7 @@ func (r *Recorder) take(env lathe.Envelope) {
 	case lathe.MessageUpdated:
 		if a, ok := ev.Message.Info.(*lathe.Assistant); ok && a.Completed.IsZero() {
 			r.models[ev.Message.ID] = a.Model.String()
+			r.asked(a.Model.String())
 			r.works(ev.Message.SessionID)
 		} else {
 			delete(r.models, ev.Message.ID)
@@ -205,7 +219,19 @@ func (r *Recorder) part(ev lathe.PartUpdated) {
 			r.call(ev.Part.ID, b.Tool, "failed", st.Time)
 		default:
 			r.calls[ev.Part.ID] = true
+			r.add("lathe_tool_calls_total", 0, b.Tool, "done")
+			r.add("lathe_tool_calls_total", 0, b.Tool, "failed")
 		}
+	}
+}
+
+// asked tells of a model from its first request on, for the same reason as of failures, and part of
+// a tool from its first call on.
+func (r *Recorder) asked(model string) {
+	r.add("lathe_steps_total", 0, model)
+	r.add("lathe_cost_dollars_total", 0, model)
+	for _, kind := range []string{"input", "output"} {
+		r.add("lathe_tokens_total", 0, model, kind)
 	}
 }
 

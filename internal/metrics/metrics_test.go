@@ -68,6 +68,19 @@ func TestTurnIsCounted(t *testing.T) {
 		`lathe_tool_calls_total{tool="bash",result="done"} 1`, `lathe_tool_seconds_bucket{tool="bash",le="0.25"} 1`, `lathe_turn_errors_total{kind="aborted"} 1`)
 }
 
+// A series is told before its first count, so that Prometheus sees that as a change: each kind of
+// failure from the start, a model from its first request on and a tool from its first call on.
+func TestSeriesBeginAtNothing(t *testing.T) {
+	b := bus.New(bus.Options{})
+	r := metrics.New(metrics.Options{Bus: b})
+	defer r.Close()
+	has(t, read(t, r), "lathe_turns_total 0", "lathe_turn_seconds_count 0", `lathe_turn_seconds_bucket{le="+Inf"} 0`,
+		`lathe_turn_errors_total{kind="api"} 0`, `lathe_turn_errors_total{kind="outputlength"} 0`, `lathe_turn_errors_total{kind="unknown"} 0`)
+	b.Publish("/d", lathe.MessageUpdated{Message: lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.Assistant{Model: lathe.ModelRef{Provider: "p", Model: "m"}}}})
+	b.Publish("/d", lathe.PartUpdated{Part: lathe.Part{ID: "prt_1", MessageID: "msg_1", Body: &lathe.ToolCall{Tool: "bash", State: &lathe.ToolRunning{}}}})
+	has(t, read(t, r), `lathe_tool_calls_total{tool="bash",result="done"} 0`, `lathe_tool_calls_total{tool="bash",result="failed"} 0`, `lathe_steps_total{model="p/m"} 0`, `lathe_cost_dollars_total{model="p/m"} 0`, `lathe_tokens_total{model="p/m",kind="output"} 0`)
+}
+
 // A turn is one of the server that works on it, not of the one where its prompt came in.
 func TestTurnOfAnotherServer(t *testing.T) {
 	front, worker := bus.New(bus.Options{}), bus.New(bus.Options{})
