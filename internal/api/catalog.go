@@ -15,6 +15,7 @@ type Model struct {
 	Context    int          `json:"context,omitempty"` // tokens; 0: unknown
 	Output     int          `json:"output,omitempty"`  // the longest answer, in tokens; 0: unknown
 	Price      lathe.Prices `json:"price,omitzero"`    // in units of [lathe.Price]
+	Free       bool         `json:"free,omitempty"`    // a token is known to cost nothing
 	Variants   []string     `json:"variants,omitempty"`
 	Default    bool         `json:"default,omitempty"`
 }

@@ -53,17 +53,17 @@ func TestErrorsAreSaidInEachLanguage(t *testing.T) {
 		}
 	}
 	saytest.Tell(t, missing)
-	stale := 0
+	saytest.Prose(t, "..", func(text, at string) { // some are handed to a function that makes the error
+		if said[text] == "" {
+			said[text] = at
+		}
+	})
 	for _, name := range []string{"errors", "hints"} {
 		for _, text := range entries(t, name) {
 			if said[text] == "" {
-				t.Logf("internal/say/zh-CN/%s.txt: nobody says %q any more", name, text)
-				stale++
+				t.Errorf("internal/say/zh-CN/%s.txt: nobody says %q any more", name, text)
 			}
 		}
-	}
-	if stale > 12 {
-		t.Errorf("%d entries of the catalogue are of no use", stale)
 	}
 }
 

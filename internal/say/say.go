@@ -85,3 +85,16 @@ func (l Language) Text(english string) string {
 	at := strings.Index(english, text)
 	return english[:at] + c.remembered(text) + english[at+len(text):]
 }
+
+// Labelled joins a label and what it is the label of, with the colon of the language. Where one
+// is missing the other stands alone.
+func (l Language) Labelled(label, text string) string {
+	label, text = l.Word(label), l.Text(text)
+	switch {
+	case label == "" || text == "":
+		return label + text
+	case l == Chinese:
+		return label + "：" + text
+	}
+	return label + ": " + text
+}

@@ -126,3 +126,20 @@ func TestPacked(t *testing.T) {
 		t.Errorf("zh-CN.gz is not what zh-CN has (%v): go generate ./internal/say", err)
 	}
 }
+
+func TestLabelled(t *testing.T) {
+	for _, c := range []struct {
+		l                 Language
+		label, text, want string
+	}{
+		{English, "local", "connected", "local: connected"},
+		{English, "local", "", "local"},
+		{English, "", "connected", "connected"},
+		{Chinese, "local", "connecting", "本地：正在连接"},
+		{Chinese, "", "connecting", "正在连接"},
+	} {
+		if got := c.l.Labelled(c.label, c.text); got != c.want {
+			t.Errorf("%v, %q and %q: %q, want %q", c.l, c.label, c.text, got, c.want)
+		}
+	}
+}

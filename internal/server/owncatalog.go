@@ -29,7 +29,7 @@ func (c faces) models() (any, error) {
 	out := make([]api.Model, len(list))
 	for i, m := range list {
 		out[i] = api.Model{
-			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Output: m.Limit.Output, Price: m.Price.For(0),
+			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Output: m.Limit.Output, Price: m.Price.For(0), Free: m.Priced() && m.Price.Prices == (lathe.Prices{}),
 			Default: m.Ref.Provider == def.Provider && m.Ref.Model == def.Model,
 		}
 		for _, v := range m.Variants {
@@ -45,7 +45,7 @@ func withDefault(list []api.Model, def lathe.ModelRef) []api.Model {
 	if def.Provider == "" || slices.ContainsFunc(list, func(m api.Model) bool { return m.Default }) {
 		return list
 	}
-	return append(list, api.Model{ProviderID: def.Provider, ModelID: def.Model, Name: def.Model, Default: true})
+	return append(list, api.Model{ProviderID: def.Provider, ModelID: def.Model, Name: def.Model, Free: def.Provider == "script", Default: true})
 }
 
 // parseModel answers the model that a person means by a text.

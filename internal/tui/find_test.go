@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
@@ -185,7 +186,7 @@ func TestStateLineShortensThePlace(t *testing.T) {
 }
 
 // TestUndoStandsWhereItIsNarrow holds that whether work can be undone is the last of the state
-// line to go, however much there is to say.
+// line to go while the server can be reached, and that it cannot be reached stays in any case.
 func TestUndoStandsWhereItIsNarrow(t *testing.T) {
 	for _, lang := range []say.Language{say.English, say.Chinese} {
 		for off, word := range map[string]string{"": "undo on", "snapshots are switched off": "undo off"} {
@@ -193,12 +194,28 @@ func TestUndoStandsWhereItIsNarrow(t *testing.T) {
 			n.sessions["ses_1"] = lathe.Session{ID: "ses_1", Title: "A title", Cost: 12_345_678}
 			n.history["ses_1"] = []lathe.Message{question(1, "go"), reply(2, &lathe.Text{Text: "done"})}
 			d := drive(t, Options{Engine: n, Start: Start{Session: "ses_1"}, Say: lang})
-			d.app.opts.Dir, d.app.branch, d.app.lost = "~/work/customers/north", "a-long-branch", true
-			for _, width := range []int{24, 30, 40, 60, 80, 200} {
-				d.send(tea.WindowSizeMsg{Width: width, Height: 24})
-				lines := d.lines()
-				if last := lines[len(lines)-1]; !strings.Contains(last, lang.Text(word)) || !strings.HasPrefix(last, " build") {
-					t.Errorf("%v, %d wide: no %q in %q", lang, width, lang.Text(word), last)
+			d.app.opts.Dir, d.app.branch = "~/work/customers/north", "a-long-branch"
+			d.app.link = engine.Link{Retry: d.now.Add(3 * time.Second)}
+			for _, lost := range []bool{false, true} {
+				d.app.lost = lost
+				for _, width := range []int{16, 24, 30, 40, 60, 80, 200} {
+					d.send(tea.WindowSizeMsg{Width: width, Height: 24})
+					var want []string
+					if width >= 24 {
+						want = append(want, " build")
+					}
+					if lost {
+						want = append(want, "⚠ "+lang.Text("not connected"))
+					}
+					if width >= 24 && !lost || width >= 40 {
+						want = append(want, lang.Text(word))
+					}
+					lines := d.lines()
+					for _, w := range want {
+						if last := lines[len(lines)-1]; !strings.Contains(last, w) {
+							t.Errorf("%v, %d wide, lost %v: no %q in %q", lang, width, lost, w, last)
+						}
+					}
 				}
 			}
 		}

@@ -15,7 +15,8 @@ func TestModelsSayWhatASwitchCosts(t *testing.T) {
 		{ProviderID: "acme", ModelID: "big", Name: "Big", Context: 100_000, Default: true},
 		{ProviderID: "acme", ModelID: "cheap", Name: "Cheap", Context: 64_000, Output: 8_000, Price: lathe.Prices{Input: 250_000, Output: 1_000_000, CacheWrite: 500_000}},
 		{ProviderID: "acme", ModelID: "tiny", Name: "Tiny", Context: 4_000, Price: lathe.Prices{Input: 1}},
-		{ProviderID: "acme", ModelID: "free", Name: "Free", Context: 64_000},
+		{ProviderID: "acme", ModelID: "dark", Name: "Dark", Context: 64_000},
+		{ProviderID: "offline", ModelID: "guide", Name: "Guide", Context: 64_000, Free: true},
 	}
 	d.do(d.app.choice.Load())
 	d.press("ctrl+x", "m")
@@ -23,7 +24,8 @@ func TestModelsSayWhatASwitchCosts(t *testing.T) {
 	for name, want := range map[string]string{
 		"cheap": "a million tokens: in $0.25, out $1 · to cache $0.5 · window 64k · answers up to 8.0k · switching sends 12k tokens uncached: $0.006",
 		"tiny":  "12k tokens of this session do not fit: it compacts them first",
-		"free":  "switching sends 12k tokens uncached, at an unknown price",
+		"dark":  "no price is known · window 64k · switching sends 12k tokens uncached, at an unknown price",
+		"guide": "a token costs nothing · window 64k",
 	} {
 		d.press("ctrl+u")
 		d.typed(name)

@@ -92,7 +92,7 @@ func (v *view) figures(l look.Look) (out []segment) {
 		add(v.server(), theme.Muted, 45)
 	}
 	if v.lost {
-		add(l.Glyph("⚠ ", "! ")+l.T(v.linkText(v.opts.Now())), theme.Warning, 95)
+		add(l.Glyph("⚠ ", "! ")+l.T(v.linkText(v.opts.Now(), l.Width)), theme.Warning, 110)
 	}
 	if v.undoOff[v.session.ID] != "" {
 		add("undo off", theme.Warning, 96)

@@ -64,14 +64,20 @@ func (v *visit) doing() string {
 	return " · " + now + fmt.Sprintf(" (%d of %d done)", done, len(v.todos))
 }
 
-// linkText describes the connection for the state line; empty when it is up.
-func (v *visit) linkText(now time.Time) string {
+// narrow is a state line that has no room for when a connection is tried again.
+const narrow = 60
+
+// linkText describes the connection for a state line of some width; empty when it is up.
+func (v *visit) linkText(now time.Time, width int) string {
 	if !v.lost {
 		return ""
 	}
 	wait := v.link.Retry.Sub(now)
 	if wait <= 0 {
 		return "connecting"
+	}
+	if width < narrow {
+		return "not connected"
 	}
 	seconds := int((wait + time.Second - 1) / time.Second)
 	if v.link.Server != "" {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -106,7 +105,7 @@ func (r *Room) statusLines(l look.Look, s api.Setup, b api.Budget, err error) []
 			f.Note(none)
 		}
 		for _, c := range list {
-			f.Row(c.Name, strings.Trim(l.Say.Word(c.Kind)+": "+l.T(c.State), ": "))
+			f.Row(c.Name, l.Say.Labelled(c.Kind, c.State))
 		}
 	}
 	configured("MCP servers", "none is configured", s.MCP)

@@ -108,6 +108,8 @@ func (c *Choice) modelFoot(l look.Look, id string) styled.Line {
 		if p.CacheWrite != 0 {
 			facts = append(facts, "to cache $"+dollars(p.CacheWrite))
 		}
+	} else if m.Free {
+		facts = append(facts, "a token costs nothing")
 	} else {
 		facts = append(facts, "no price is known")
 	}
@@ -138,6 +140,9 @@ func (c *Choice) switching(m api.Model) []string {
 		return []string{fmt.Sprintf("%s tokens of this session do not fit: it compacts them first", look.Short(used))}
 	}
 	price := max(m.Price.Input, m.Price.CacheWrite)
+	if m.Free {
+		return nil
+	}
 	if m.Price == (lathe.Prices{}) {
 		return []string{fmt.Sprintf("switching sends %s tokens uncached, at an unknown price", look.Short(used))}
 	}
@@ -200,8 +205,11 @@ func modelFacts(m api.Model) string {
 	if m.Context > 0 {
 		facts = append(facts, look.Short(int64(m.Context)))
 	}
-	if m.Price != (lathe.Prices{}) {
+	switch {
+	case m.Price != (lathe.Prices{}):
 		facts = append(facts, fmt.Sprintf("$%s/$%s", dollars(m.Price.Input), dollars(m.Price.Output)))
+	case m.Free:
+		facts = append(facts, "$0")
 	}
 	return strings.Join(facts, "  ")
 }
