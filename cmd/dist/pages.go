@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/cli"
+	"lathe/internal/cli/complete"
 )
 
 // file is one entry of an archive.
@@ -29,7 +30,7 @@ func pages(when time.Time) ([]file, error) {
 		return nil, err
 	}
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	complete.Scripts(root)
 	dir, err := os.MkdirTemp("", "lathe-man-")
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func completions(root *cobra.Command) ([]file, error) {
 		name  string
 		write func(*bytes.Buffer) error
 	}{
-		{"bash/lathe", func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) }},
+		{"bash/lathe", func(b *bytes.Buffer) error { return complete.Bash(b, root, true) }},
 		{"zsh/_lathe", func(b *bytes.Buffer) error { return root.GenZshCompletion(b) }},
 		{"fish/lathe.fish", func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) }},
 		{"powershell/lathe.ps1", func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) }},

@@ -37,6 +37,7 @@ func Main(env console.Env) int {
 	if len(env.Args) > 0 && strings.HasPrefix(env.Args[0], cobra.ShellCompRequestCmd) {
 		complete.Add(root, &env)
 	}
+	complete.Scripts(root, env.Args...)
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
