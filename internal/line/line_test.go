@@ -100,28 +100,27 @@ func TestLineCarriesSealed(t *testing.T) {
 
 // A host that stops, and one that is not reached any more, end a line with a word.
 func TestLineEndsWithAWord(t *testing.T) {
-	stopping, stop := context.WithCancel(t.Context())
-	defer stop()
-	h := &Host{Attach: func(string) (Terminal, bool) { return newEcho(), true }}
 	gone := errors.New("the worker is not heard of any more")
-	for want, send := range map[string]Send{
-		"the worker stops, and its terminals with it": func(_ context.Context, letter []byte) ([]byte, error) { return h.Handle(stopping, letter) },
-		gone.Error(): func(ctx context.Context, letter []byte) ([]byte, error) {
-			if bytes.Contains(letter, []byte(`"read"`)) {
-				return nil, gone
+	for want, err := range map[string]error{"the worker stops, and its terminals with it": nil, gone.Error(): gone} {
+		t.Run(want, func(t *testing.T) {
+			stopping, stop := context.WithCancel(t.Context())
+			h := &Host{Attach: func(string) (Terminal, bool) { return newEcho(), true }}
+			send := func(_ context.Context, letter []byte) ([]byte, error) {
+				if err != nil && bytes.Contains(letter, []byte(`"read"`)) {
+					return nil, err
+				}
+				return h.Handle(stopping, letter)
 			}
-			return h.Handle(ctx, letter)
-		},
-	} {
-		l, err := Dial(t.Context(), send, "pty_1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		stop()
-		if _, ok := l.Next(t.Context().Done()); ok || l.Word() != want {
-			t.Errorf("it ended with %q, want %q", l.Word(), want)
-		}
-		l.Close()
+			l, err := Dial(t.Context(), send, "pty_1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop()
+			if _, ok := l.Next(t.Context().Done()); ok || l.Word() != want {
+				t.Errorf("it ended with %q, want %q", l.Word(), want)
+			}
+			l.Close()
+		})
 	}
 }
 
