@@ -15,26 +15,29 @@ func (c logins) Credentials(ctx context.Context) (api.Credentials, error) {
 	return get(ctx, c.conn, "/lathe/auth", nil, plain[api.Credentials])
 }
 
-// SetKey stores a provider's key, and has the directory's configuration read
+// untried has a person's own key stored without a try: who wants one asks for it with [logins.TestKey].
+var untried = url.Values{"check": {"false"}}
+
+// SetKey stores a provider's key as it is, and has the directory's configuration read
 // again so that it takes effect.
 func (c logins) SetKey(ctx context.Context, provider, key string) error {
-	return c.changeLogin(ctx, http.MethodPut, provider, map[string]string{"type": "api", "key": key})
+	return c.changeLogin(ctx, http.MethodPut, provider, untried, map[string]string{"type": "api", "key": key})
 }
 
 // SetToken stores the token of an organisation, by its address, and the name of the
 // variable that stands for it.
 func (c logins) SetToken(ctx context.Context, address, variable, token string) error {
-	return c.changeLogin(ctx, http.MethodPut, address, map[string]string{"type": "wellknown", "key": variable, "token": token})
+	return c.changeLogin(ctx, http.MethodPut, address, nil, map[string]string{"type": "wellknown", "key": variable, "token": token})
 }
 
 // RemoveKey forgets what is stored for a provider or an organisation.
 func (c logins) RemoveKey(ctx context.Context, provider string) error {
-	return c.changeLogin(ctx, http.MethodDelete, provider, nil)
+	return c.changeLogin(ctx, http.MethodDelete, provider, nil, nil)
 }
 
 // changeLogin changes what is stored, and has the directory's configuration read again.
-func (c logins) changeLogin(ctx context.Context, method, provider string, body any) error {
-	if _, err := c.call(ctx, method, "/auth/"+url.PathEscape(provider), nil, body); err != nil {
+func (c logins) changeLogin(ctx context.Context, method, provider string, query url.Values, body any) error {
+	if _, err := c.call(ctx, method, "/auth/"+url.PathEscape(provider), query, body); err != nil {
 		return err
 	}
 	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)

@@ -13,10 +13,10 @@ func (c logins) OwnKeys(ctx context.Context) ([]api.PersonKey, error) {
 	return get(ctx, c.conn, "/lathe/keys", nil, plain[[]api.PersonKey])
 }
 
-// SetOwnKey stores a provider's key of the person whose token this client shows. It takes
-// effect with the next turn.
+// SetOwnKey stores a provider's key of the person whose token this client shows, as it is: see
+// [logins.TestKey]. It takes effect with the next turn.
 func (c logins) SetOwnKey(ctx context.Context, provider, key string) error {
-	_, err := c.call(ctx, http.MethodPut, "/auth/"+url.PathEscape(provider), nil, map[string]string{"type": "api", "key": key})
+	_, err := c.call(ctx, http.MethodPut, "/auth/"+url.PathEscape(provider), untried, map[string]string{"type": "api", "key": key})
 	return err
 }
 

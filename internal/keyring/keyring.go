@@ -60,6 +60,12 @@ func New(keys store.ProviderKeys, secrets func() (*Secrets, error), now func() t
 	return &Ring{keys: keys, secrets: &source{find: secrets, now: now}, now: now, seen: map[string]seen{}}
 }
 
+// Ready fails if this machine has nothing to seal a key with.
+func (r *Ring) Ready() error {
+	_, err := r.secrets.get()
+	return err
+}
+
 // Set keeps what a person has for a provider, in place of what was there.
 func (r *Ring) Set(ctx context.Context, person, provider string, e auth.Entry) error {
 	provider = auth.ID(provider)

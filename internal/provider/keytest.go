@@ -54,6 +54,12 @@ func (r *Registry) TryKey(ctx context.Context, id, key string) (api.KeyTest, err
 	return tried.TestKey(ctx, id)
 }
 
+// KeyRefused is the error of a key that its provider refused, and that is not stored therefore.
+func KeyRefused(id string, t api.KeyTest) error {
+	return lathe.Errorf(lathe.CodeAuth, "copy it again from the provider's console, or store it all the same with --no-check (over HTTP: ?check=false)",
+		"%s refused the key, which is not stored: %s", id, t.Detail)
+}
+
 // testModel returns the cheapest model of a provider that answers with text.
 func (r *Registry) testModel(id string) (*Model, error) {
 	list, err := r.List()

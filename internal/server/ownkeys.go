@@ -8,6 +8,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/auth"
 	"lathe/internal/keyring"
+	"lathe/internal/provider"
 )
 
 // personKeys answers which keys for providers a person has, and changes them. Everybody sees
@@ -46,9 +47,33 @@ func (c personKeys) owner() (string, *keyring.Ring) {
 func (c *call) setAuth(id string, e auth.Entry) error {
 	ctx := context.WithoutCancel(c.ctx())
 	if who, ring := (personKeys{c}).owner(); who != "" && ring != nil {
+		err := ring.Ready()
+		if err == nil {
+			err = c.tryOwn(id, e)
+		}
+		if err != nil {
+			return err
+		}
 		return ring.Set(ctx, who, id, e)
 	}
 	return c.s.opts.Auth.Set(ctx, id, e)
+}
+
+// tryOwn fails for a person's key that its provider refuses, unless it was not to be checked. One
+// that cannot be tried passes.
+func (c *call) tryOwn(id string, e auth.Entry) error {
+	in, ok := e.(auth.API)
+	if !ok || c.query("check") == "false" {
+		return nil
+	}
+	t, err := faces{c}.tryKey(id, in.Key.Reveal())
+	switch {
+	case c.ctx().Err() != nil:
+		return context.Cause(c.ctx())
+	case err == nil && t.Outcome == api.KeyRefused:
+		return provider.KeyRefused(id, t)
+	}
+	return nil
 }
 
 // removeAuth forgets what setAuth stored.

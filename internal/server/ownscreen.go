@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/doctor"
 )
 
@@ -96,16 +97,21 @@ func (c faces) keyTest() (any, error) {
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
+	return c.tryKey(c.r.PathValue("providerID"), in.Key)
+}
+
+// tryKey tries a key, or the stored one if it is "".
+func (c faces) tryKey(id, key string) (api.KeyTest, error) {
 	inst, _, err := c.instance()
 	if err != nil {
-		return nil, err
+		return api.KeyTest{}, err
 	}
 	models, err := inst.Models.For(c.ctx())
 	if err != nil {
-		return nil, err
+		return api.KeyTest{}, err
 	}
-	if in.Key != "" {
-		return models.TryKey(c.ctx(), c.r.PathValue("providerID"), in.Key)
+	if key != "" {
+		return models.TryKey(c.ctx(), id, key)
 	}
-	return models.TestKey(c.ctx(), c.r.PathValue("providerID"))
+	return models.TestKey(c.ctx(), id)
 }

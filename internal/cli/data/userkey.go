@@ -68,8 +68,11 @@ func (k *userKeys) do(ctx context.Context, what, about string, through func(*fac
 }
 
 func (k *userKeys) add() *cobra.Command {
-	return &cobra.Command{
+	var uncheck bool
+	cmd := &cobra.Command{
 		Use: "add PROVIDER", Short: "Store a key, read without showing it or from standard input", Args: console.ExactArgs(1, "a provider"),
+		Long: `Add stores a key. The key is tried with one small request first, and not stored if the
+provider refuses it; if it cannot be tried, within 20 seconds, it is stored.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, id := cmd.Context(), auth.ID(args[0])
 			if !auth.ValidID(id) {
@@ -79,20 +82,25 @@ func (k *userKeys) add() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = k.do(ctx, "user key add", k.person+": "+id,
+			return k.do(ctx, "user key add", k.person+": "+id,
 				func(f *face.Face) error {
 					if _, err := f.OwnKeys(ctx); err != nil { // it would become the server's key
 						return err
 					}
-					return f.SetOwnKey(ctx, id, key)
+					return f.StoreKey(ctx, k.env, id, key, !uncheck, func() error { return f.SetOwnKey(ctx, id, key) })
 				},
-				func(a *app.App) error { return a.Keys.Set(ctx, k.person, id, auth.API{Key: auth.NewSecret(key)}) })
-			if err == nil {
-				fmt.Fprintf(k.env.Stderr, "lathe: stored a key for %s\n", id)
-			}
-			return err
+				func(a *app.App) error {
+					if err := a.Keys.Ready(); err != nil {
+						return err
+					}
+					return face.With(ctx, k.env, func(f *face.Face, _ string) error {
+						return f.StoreKey(ctx, k.env, id, key, !uncheck, func() error { return a.Keys.Set(ctx, k.person, id, auth.API{Key: auth.NewSecret(key)}) })
+					})
+				})
 		},
 	}
+	cmd.Flags().BoolVar(&uncheck, "no-check", false, "store the key without trying it")
+	return cmd
 }
 
 func (k *userKeys) remove() *cobra.Command {

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
 
-	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
+	"lathe/internal/provider"
 )
 
 // ReadKey reads a provider's key from the terminal, where it is not shown, or else a line from
@@ -45,13 +46,38 @@ func ReadKey(env *console.Env, in *bufio.Reader, provider string) (string, error
 	return key, nil
 }
 
-// TryKey tries a provider's key before it is stored. It returns what came of it, in words; the
-// error says that the provider refused the key, or that the person went away.
-func (f *Face) TryKey(ctx context.Context, env *console.Env, provider, key string) (string, error) {
-	if env.StdinTTY {
-		fmt.Fprintf(env.Stderr, "lathe: trying the key of %s\n", provider)
+// StoreKey tries a provider's key, unless it is not to be checked, stores it with set, and says what
+// came of it. A provider that is not in the catalogue cannot be asked.
+func (f *Face) StoreKey(ctx context.Context, env *console.Env, id, key string, check bool, set func() error) error {
+	known, err := f.Providers(ctx)
+	unknown := err == nil && !slices.ContainsFunc(known, func(p api.Provider) bool { return p.ID == id })
+	tried := ""
+	if check && !unknown {
+		if tried, err = f.tryKey(ctx, env, id, key); err != nil {
+			return err
+		}
 	}
-	t, err := f.TestKey(ctx, provider, key)
+	if err := set(); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "lathe: stored a key for %s\n", id)
+	if tried != "" {
+		fmt.Fprintf(env.Stderr, "lathe: %s\n", tried)
+	}
+	if unknown {
+		fmt.Fprintf(env.Stderr, "lathe: %s is not in the catalogue; define it under \"provider\" in the configuration\n", id)
+	}
+	return nil
+}
+
+// tryKey tries a provider's key before it is stored. It returns what came of it, in words; the
+// error says that the provider refused the key, or that the person went away.
+func (f *Face) tryKey(ctx context.Context, env *console.Env, id, key string) (string, error) {
+	if env.StdinTTY {
+		fmt.Fprintf(env.Stderr, "lathe: trying the key of %s\n", id)
+	}
+	t, err := f.TestKey(ctx, id, key)
+	t.Detail = console.Clean(t.Detail)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -60,7 +86,7 @@ func (f *Face) TryKey(ctx context.Context, env *console.Env, provider, key strin
 	case t.Outcome == api.KeyAccepted:
 		return console.Clean(t.Model) + " answered", nil
 	case t.Outcome == api.KeyRefused:
-		return "", lathe.Errorf(lathe.CodeAuth, "copy it again from the provider's console, or store it all the same with --no-check", "%s refused the key, which is not stored: %s", provider, console.Clean(t.Detail))
+		return "", provider.KeyRefused(id, t)
 	}
-	return "it could not be tried: " + console.Clean(t.Detail) + " (" + t.Hint + ")", nil
+	return "it could not be tried: " + t.Detail + " (" + t.Hint + ")", nil
 }

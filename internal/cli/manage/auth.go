@@ -84,25 +84,7 @@ func login(ctx context.Context, env *console.Env, id, method string, check bool)
 		return err
 	}
 	return face.With(ctx, env, func(f *face.Face, _ string) error {
-		known, err := f.Providers(ctx)
-		unknown := err == nil && !slices.ContainsFunc(known, func(p api.Provider) bool { return p.ID == id })
-		tried := ""
-		if check && !unknown {
-			if tried, err = f.TryKey(ctx, env, id, key); err != nil {
-				return err
-			}
-		}
-		if err := f.SetKey(ctx, id, key); err != nil {
-			return err
-		}
-		fmt.Fprintf(env.Stderr, "lathe: stored a key for %s\n", id)
-		if tried != "" {
-			fmt.Fprintf(env.Stderr, "lathe: %s\n", tried)
-		}
-		if unknown {
-			fmt.Fprintf(env.Stderr, "lathe: %s is not in the catalogue; define it under \"provider\" in the configuration\n", id)
-		}
-		return nil
+		return f.StoreKey(ctx, env, id, key, check, func() error { return f.SetKey(ctx, id, key) })
 	})
 }
 
