@@ -205,7 +205,7 @@ func TestTokenOfALostDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := w.command("user", "add", "ann")
-	cmd.Env = append(cmd.Env, "LATHE_STORE="+server.URL())
+	cmd.Env = append(cmd.Env, "LATHE_STORE="+server.URL(), waits+"=100ms")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {

@@ -27,7 +27,10 @@ const connect = "__connect"
 // keep makes it the keeper of a job that outlives it.
 const keep = "__keep"
 
-func main() {
+func main() { program(0) }
+
+// program is lathe, which waits for a database as long as is said; see [console.Env].
+func program(storeWait time.Duration) {
 	if len(os.Args) > 1 && os.Args[1] == supervise {
 		os.Exit(shell.SupervisorMain(os.Args[2:]))
 	}
@@ -65,7 +68,7 @@ func main() {
 	}
 	os.Exit(cli.Main(console.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Keeper: []string{self, keep}, Hide: hide, Now: time.Now,
+		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Keeper: []string{self, keep}, Hide: hide, Now: time.Now, StoreWait: storeWait,
 		Signals: signals, Exit: os.Exit, Width: width,
 		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),

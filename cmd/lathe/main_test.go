@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -16,6 +17,9 @@ import (
 
 // asMain makes the test binary behave as lathe.
 const asMain = "LATHE_TEST_MAIN"
+
+// waits has it wait so long for a database that cannot be reached, instead of ten seconds.
+const waits = "LATHE_TEST_STORE_WAIT"
 
 // TestMain lets the test binary be lathe itself: under its name in scripts, with
 // asMain set in the other tests, and as the supervisor of commands and the keeper of jobs in both.
@@ -29,7 +33,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep || os.Args[1] == connect) {
-		main()
+		wait, _ := time.ParseDuration(os.Getenv(waits)) // 0 where none is said
+		program(wait)
 	}
 	testscript.Main(m, map[string]func(){"lathe": scriptMain, "without": without, "mcp-server": func() { mcptest.Serve(os.Getenv("MCP_TEST_SERVER")) }, "lsp-server": func() { lsptest.Serve(os.Getenv("LSP_TEST_SERVER")) }})
 }

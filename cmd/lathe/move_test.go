@@ -29,17 +29,16 @@ func TestMoveIsKilled(t *testing.T) {
 		cmd.Env = append(cmd.Env, env...)
 		return w.must(w.finish(cmd))
 	}
-	export := func(id string, env ...string) string {
-		t.Helper()
-		cmd := w.command("export", id)
-		cmd.Env = append(cmd.Env, env...)
-		return w.must(w.finish(cmd))
-	}
 	before := list()
 	_, rest, _ := strings.Cut(before, `"ses_`)
 	id, _, _ := strings.Cut(rest, `"`)
 	id = "ses_" + id
-	said := export(id)
+	const files = "" // the store of this machine
+	export := func(address string) string {
+		t.Helper()
+		return w.must(w.onStore(address, "export", id))
+	}
+	said := export(files)
 	if !strings.Contains(said, "before the move") {
 		t.Fatalf("%s of %s", said, before)
 	}
@@ -79,38 +78,29 @@ func TestMoveIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	half := w.command("session", "list")
-	half.Env = append(half.Env, "LATHE_STORE="+store)
-	if r := w.finish(half); r.code == 0 || !strings.Contains(r.stderr, "lathe db move") {
+	if r := w.onStore(store, "session", "list"); r.code == 0 || !strings.Contains(r.stderr, "lathe db move") {
 		t.Errorf("half of it is served: %+v", r)
 	}
 	r := w.run("db", "move", "--to", store)
 	if got := w.must(r); !strings.Contains(got, "moved to the database") || !strings.Contains(r.stderr, "compared") {
 		t.Errorf("it says %q, %q", got, r.stderr)
 	}
-	on := "LATHE_STORE=" + store
-	if diff := cmp.Diff(said, export(id, on)); diff != "" {
+	if diff := cmp.Diff(said, export(store)); diff != "" {
 		t.Errorf("in PostgreSQL (-before +after):\n%s", diff)
 	}
-	more := w.command("run", "--session", id, "go on")
-	more.Env = append(more.Env, on)
-	w.must(w.finish(more))
-	said = export(id, on)
+	w.must(w.onStore(store, "run", "--session", id, "go on"))
+	said = export(store)
 
 	if r := w.run("db", "move", "--from", store, "--to", "files"); r.code == 0 || !strings.Contains(r.stderr, "not empty") {
 		t.Errorf("it overwrites what is there: %+v", r)
 	}
-	add := w.command("user", "add", "ann")
-	add.Env = append(add.Env, on)
-	w.must(w.finish(add))
+	w.person(store, "ann")
 	const team = "1 person, 1 token, 0 web pages that are logged in, 0 sessions of somebody's own, 0 keys for providers, 1 entry of the audit, 0 approvals of theirs"
 	second := pgtest.Schema(t)
 	if r := w.run("db", "move", "--from", store, "--to", second); r.code != 0 || !strings.Contains(r.stderr, "carried "+team) {
 		t.Errorf("to another PostgreSQL: %+v", r)
 	}
-	users := w.command("user", "list")
-	users.Env = append(users.Env, "LATHE_STORE="+second)
-	if got := w.must(w.finish(users)); !strings.Contains(got, "ann") || !strings.Contains(got, "tok_") {
+	if got := w.must(w.onStore(second, "user", "list")); !strings.Contains(got, "ann") || !strings.Contains(got, "tok_") {
 		t.Errorf("there are then the people %s", got)
 	}
 	back := filepath.Join(t.TempDir(), "data")
@@ -119,7 +109,7 @@ func TestMoveIsKilled(t *testing.T) {
 	}
 	w.must(w.run("db", "move", "--from", back, "--to", filepath.Join(filepath.Dir(back), "twice")))
 	w.env = append(w.env, "LATHE_HOME="+filepath.Dir(back))
-	if diff := cmp.Diff(said, export(id)); diff != "" {
+	if diff := cmp.Diff(said, export(files)); diff != "" {
 		t.Errorf("in files again (-before +after):\n%s", diff)
 	}
 	w.must(w.run("db", "check"))

@@ -320,17 +320,7 @@ func TestPeopleAndWorkers(t *testing.T) {
 		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"echo asked","description":"ask"}`}}},
 		{Blocks: []llmtest.Block{llmtest.Text("answered")}},
 	})
-	token := func(name string) string {
-		t.Helper()
-		cmd := w.command("user", "add", name)
-		cmd.Env = append(cmd.Env, "LATHE_STORE="+store)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	ann, bob := token("ann"), token("bob")
+	ann, bob := w.person(store, "ann"), w.person(store, "bob")
 	w.worker("worker", store)
 	front := w.peer("front", store, "--workers-only")
 	other := *front

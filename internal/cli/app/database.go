@@ -45,7 +45,7 @@ func (a *App) openDatabase(ctx context.Context, address string) error {
 	if err := CheckStore(address); err != nil {
 		return err
 	}
-	db, err := postgres.Open(ctx, postgres.Options{URL: address, Log: a.Log, Now: a.Env.Now})
+	db, err := postgres.Open(ctx, postgres.Options{URL: address, Log: a.Log, Now: a.Env.Now, Wait: a.Env.StoreWait})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ type Env struct {
 	// Hide keeps other programs from reading this process; nil: nothing does.
 	Hide func() error
 	Now  func() time.Time
+	// StoreWait is how long a database that cannot be reached is waited for; 0: as long as the
+	// store itself says.
+	StoreWait time.Duration
 	// Signals delivers interrupts; nil means none. The first aborts what runs,
 	// the second ends the program at once.
 	Signals <-chan os.Signal

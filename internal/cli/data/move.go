@@ -168,7 +168,7 @@ func openSource(ctx context.Context, env *console.Env, p place) (*source, error)
 		}
 		return &source{db.Store(), db.Carrier(), sqlite.Self(), db.Path(), nil, db.Close}, nil
 	}
-	db, err := postgres.Open(ctx, postgres.Options{URL: p.address, Now: env.Now})
+	db, err := postgres.Open(ctx, postgres.Options{URL: p.address, Now: env.Now, Wait: env.StoreWait})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func openTarget(ctx context.Context, env *console.Env, p place, source string) (
 		t, err = sqlite.OpenTarget(ctx, sqlite.Options{Dir: p.dir, Now: env.Now}, source)
 		return t, filepath.Join(p.dir, "lathe.db"), err
 	}
-	db, err := postgres.OpenTarget(ctx, postgres.Options{URL: p.address, Now: env.Now}, source)
+	db, err := postgres.OpenTarget(ctx, postgres.Options{URL: p.address, Now: env.Now, Wait: env.StoreWait}, source)
 	if err != nil {
 		return nil, "", err
 	}
