@@ -149,7 +149,7 @@ type Todos interface {
 func New(env Env) []tool.Tool {
 	e := &env
 	e.complete()
-	session, find, web := sessionTools{e.Places, e.Abilities, e.Todos}, searchTools{e.Places, e.Seen}, webTools{e.HTTP, e.Own, e.Now, e.Search}
+	session, find, web := sessionTools{e.Places, e.Abilities, e.Todos, e.Now}, searchTools{e.Places, e.Seen}, webTools{e.HTTP, e.Own, e.Now, e.Search}
 	tools := []tool.Tool{invalidTool()}
 	if e.Ask != nil {
 		tools = append(tools, session.questionTool())
@@ -340,5 +340,6 @@ type (
 		Places
 		Abilities
 		todos Todos
+		now   func() time.Time
 	}
 )

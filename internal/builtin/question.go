@@ -59,6 +59,7 @@ func (e sessionTools) question(ctx context.Context, call *tool.Call, in question
 			questions[i].Options = append(questions[i].Options, lathe.QuestionOption{Label: o.Label, Description: o.Description})
 		}
 	}
+	began := e.now()
 	answers, err := e.Ask(ctx, call, questions)
 	if err != nil {
 		return tool.Result{}, &refused{err}
@@ -77,6 +78,7 @@ func (e sessionTools) question(ctx context.Context, call *tool.Call, in question
 		shown[i] = labels
 		said = append(said, fmt.Sprintf("%q=%q", q.Text, answer))
 	}
+	waited := e.now().Sub(began)
 	plural := "s"
 	if len(questions) == 1 {
 		plural = ""
@@ -85,6 +87,6 @@ func (e sessionTools) question(ctx context.Context, call *tool.Call, in question
 		Title: fmt.Sprintf("Asked %d question%s", len(questions), plural),
 		Output: "User has answered your questions: " + strings.Join(said, ", ") +
 			". You can now continue with the user's answers in mind.",
-		Metadata: map[string]any{"answers": shown},
+		Metadata: map[string]any{"answers": shown, lathe.MetaWaited: waited.Milliseconds()},
 	}, nil
 }

@@ -237,12 +237,15 @@ func TestInvalid(t *testing.T) {
 
 func TestQuestion(t *testing.T) {
 	var asked []lathe.Question
+	now := time.Unix(0, 0)
 	answers, failure := [][]string{{"a", "b"}, {}}, error(nil)
 	r := newRig(t, func(e *Env) {
 		e.Ask = func(_ context.Context, _ *tool.Call, q []lathe.Question) ([][]string, error) {
 			asked = q
+			now = now.Add(14 * time.Second)
 			return answers, failure
 		}
+		e.Now = func() time.Time { return now }
 	})
 	in := m{"questions": []m{
 		{"question": "Which?", "header": "W", "multiple": true, "options": []m{{"label": "a", "description": "A"}, {"label": "b", "description": "B"}}},
@@ -252,6 +255,9 @@ func TestQuestion(t *testing.T) {
 	want := `User has answered your questions: "Which?"="a, b", "Sure?"="Unanswered". You can now continue with the user's answers in mind.`
 	if diff := cmp.Diff(want, res.Output); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
+	}
+	if got := res.Metadata[lathe.MetaWaited]; got != int64(14_000) {
+		t.Errorf("the call waited %v ms for the person", got)
 	}
 	wantAsked := []lathe.Question{
 		{Text: "Which?", Header: "W", Multiple: true, Custom: true, Options: []lathe.QuestionOption{{Label: "a", Description: "A"}, {Label: "b", Description: "B"}}},

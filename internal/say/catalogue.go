@@ -219,8 +219,14 @@ func (c *catalogue) halves(english, between string) (string, bool) {
 	if between == ", " && (a == before || b == after) {
 		return "", false // a comma is in most sentences of others, too
 	}
+	if wide := marks[between]; a != before && b != after && wide != "" {
+		between = wide // Chinese on both sides
+	}
 	return a + between + b, a != before || b != after
 }
+
+// marks are the separators of Chinese.
+var marks = map[string]string{": ": "：", "; ": "；", ", ": "，"}
 
 // fill replaces the verbs of the translation by the values found in the English text. A value is
 // translated too if the catalogue has it, such as the cause of an error.

@@ -30,6 +30,13 @@ func TestQueuedPromptsComeBack(t *testing.T) {
 		t.Errorf("the input holds %q, want %q", got, want)
 	}
 
+	// The engine closes an answer to each of them that never began.
+	for _, n := range []int{5, 6} {
+		none := reply(n)
+		none.Info.(*lathe.Assistant).Error = &lathe.AbortedFailure{Message: "stopped"}
+		d.event(lathe.MessageUpdated{Message: none})
+	}
+
 	// Redoing takes out of the input what is a message again, and nothing else.
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
 	d.event(lathe.SessionUpdated{Session: lathe.Session{ID: "ses_1", Title: "A title", Agent: "build", Revert: &lathe.Revert{MessageID: "msg_3"}}})

@@ -194,11 +194,16 @@ func (c *Conversation) Prompts() (out []string) {
 	return out
 }
 
-// UndoneAnswers reports whether something that was answered is undone, and not prompts alone.
+// UndoneAnswers reports whether something that was answered is undone, and not prompts alone. An
+// answer that was stopped before it began says nothing.
 func (c *Conversation) UndoneAnswers() bool {
 	return slices.ContainsFunc(c.entries, func(e *entry) bool {
-		_, answer := e.m.Info.(*lathe.Assistant)
-		return answer && c.Hides(e.m)
+		info, answer := e.m.Info.(*lathe.Assistant)
+		if !answer || !c.Hides(e.m) {
+			return false
+		}
+		_, stopped := info.Error.(*lathe.AbortedFailure)
+		return !stopped || len(e.pieces) > 0
 	})
 }
 

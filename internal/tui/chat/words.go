@@ -59,7 +59,7 @@ func (c call) headline() string {
 		return c.arg("operation") + " " + c.arg("filePath")
 	case "task":
 		return "@" + c.arg("subagent_type") + " " + c.arg("description")
-	case "todowrite", "todoread":
+	case "todowrite", "todoread", "question": // what follows says it
 		return ""
 	case "invalid":
 		return look.Or(c.arg("tool"), "no tool takes it")
