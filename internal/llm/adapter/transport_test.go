@@ -11,12 +11,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -421,6 +423,34 @@ func TestCancel(t *testing.T) {
 }
 
 // Leaving the loop closes the connection.
+// What reads an answer is free when it has ended: the runtime keeps stopped timers, such as the
+// one that waits for an idle provider, for as long as they would have run.
+func TestEndedRequestsHoldNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // all timers are in one heap,
+	for range 64 {                                  // of which few are stopped
+		defer time.AfterFunc(time.Hour, func() {}).Stop()
+	}
+	srv, e := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: a\n\n")
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, "data: done\n\n")
+	})
+	held := func() weak.Pointer[bytes.Buffer] {
+		var said bytes.Buffer
+		for ev := range NewTransport(e).Stream(t.Context(), Call{Request: &llm.Request{}, URL: srv.URL, Decoder: &echo{}}) {
+			fmt.Fprintf(&said, "%v", ev)
+		}
+		return weak.Make(&said)
+	}()
+	for range 2 {
+		runtime.GC()
+	}
+	if held.Value() != nil {
+		t.Error("what read the answer is held")
+	}
+}
+
 func TestBreak(t *testing.T) {
 	gone := make(chan struct{})
 	srv, e := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,10 @@ import (
 
 // watch cancels a request when one of its phases takes too long.
 type watch struct {
-	cancel  context.CancelCauseFunc
+	// cancel is nil when the request has ended. The runtime keeps timers that were stopped, some
+	// of them until they would have been due, and with them all that their functions know: these
+	// must not know what reads the answer.
+	cancel  atomic.Pointer[context.CancelCauseFunc]
 	t       Timeouts
 	phase   *time.Timer // to the first byte, then between pieces of the answer
 	connect *time.Timer
@@ -24,7 +27,8 @@ type watch struct {
 
 func watchRequest(ctx context.Context, t Timeouts) (*watch, context.Context) {
 	w := &watch{t: t, total: func() {}}
-	ctx, w.cancel = context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	w.cancel.Store(&cancel)
 	if t.Total > 0 {
 		ctx, w.total = context.WithTimeoutCause(ctx, t.Total, timeoutError("the provider's answer took longer than %s", t.Total))
 	}
@@ -36,7 +40,7 @@ func (w *watch) after(d time.Duration, format string) *time.Timer {
 	if d <= 0 {
 		return nil
 	}
-	return time.AfterFunc(d, func() { w.cancel(timeoutError(format, d)) })
+	return time.AfterFunc(d, func() { w.end(timeoutError(format, d)) })
 }
 
 func timeoutError(format string, d time.Duration) *llm.Error {
@@ -46,10 +50,10 @@ func timeoutError(format string, d time.Duration) *llm.Error {
 // stalled ends the request of an idle provider.
 func (w *watch) stalled(idle time.Duration) {
 	if w.drips.Load() {
-		w.cancel(timeoutError("the provider stalled: for %s it sent bytes, but nothing of an answer", idle))
+		w.end(timeoutError("the provider stalled: for %s it sent bytes, but nothing of an answer", idle))
 		return
 	}
-	w.cancel(timeoutError("the provider stalled: it sent nothing for %s", idle))
+	w.end(timeoutError("the provider stalled: it sent nothing for %s", idle))
 }
 
 // settle shortens the idle limit. It also works where there was none.
@@ -77,7 +81,15 @@ func (w *watch) stop() {
 	stopTimer(w.phase)
 	stopTimer(w.connect)
 	w.total()
-	w.cancel(nil)
+	w.end(nil)
+	w.cancel.Store(nil)
+}
+
+// end cancels the request, for a reason that those who wait for it are told.
+func (w *watch) end(why error) {
+	if cancel := w.cancel.Load(); cancel != nil {
+		(*cancel)(why)
+	}
 }
 
 func stopTimer(t *time.Timer) {
@@ -120,8 +132,8 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 		stopTimer(b.w.phase)
 		b.w.phase, b.quiet = nil, b.w.t.Idle
 		if b.w.t.Idle > 0 {
-			idle := b.w.t.Idle
-			b.w.phase = time.AfterFunc(idle, func() { b.w.stalled(idle) })
+			w, idle := b.w, b.w.t.Idle
+			b.w.phase = time.AfterFunc(idle, func() { w.stalled(idle) })
 			b.w.phase.Stop()
 		}
 	}
@@ -144,6 +156,7 @@ func (b *watchedBody) idle() time.Duration {
 
 // drain reads the few bytes that end a finished answer.
 func (b *watchedBody) drain() {
-	defer stopTimer(time.AfterFunc(drainTime, func() { b.w.cancel(nil) }))
+	w := b.w
+	defer stopTimer(time.AfterFunc(drainTime, func() { w.end(nil) }))
 	_, _ = io.Copy(io.Discard, io.LimitReader(b.r, maxBody))
 }
