@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -170,8 +171,9 @@ func slash(name string) *command {
 	return nil
 }
 
-// commandOffers returns the commands that fit what was written. The whole name of one that cannot
-// be used now fits no other: enter must not run what was not asked for.
+// commandOffers returns the commands that fit what was written, first the one whose whole name it
+// is: enter must not run what was not asked for. So the name of one that cannot be used now fits no
+// other.
 func (a *App) commandOffers(query string) []compose.Completion {
 	if c := slash(query); c != nil && !c.can(&a.view) {
 		return nil
@@ -186,6 +188,9 @@ func (a *App) commandOffers(query string) []compose.Completion {
 		for _, n := range names {
 			if s, ok := dialog.Match(query, n); ok {
 				best = max(best, s)
+			}
+			if strings.EqualFold(query, n) {
+				best = math.MaxInt
 			}
 		}
 		if best >= 0 {
