@@ -20,7 +20,7 @@ var Fixed = [...]struct {
 	Rows [][2]string
 }{
 	{"writing", [][2]string{
-		{"@", "a file, a directory or an agent; @file:5-20 for lines"}, {"/", "a command"}, {"!", "a shell command, run at once"},
+		{"@", "a file, a directory or an agent; @file#5-20 for lines"}, {"/", "a command"}, {"!", "a shell command, run at once"},
 		{"tab, enter", "take it; tab goes on into a directory"}, {"esc", "wave it away"},
 	}},
 	{"lists", [][2]string{
