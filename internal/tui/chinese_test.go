@@ -169,6 +169,7 @@ func TestStatesInChinese(t *testing.T) {
 		"connected, 5 tools, 28 MiB":          "已连接，5 个工具，28 MiB",
 		"connected, 1 error, 91 MiB":          "已连接，1 个错误，91 MiB",
 		"trust: not trusted":                  "信任：未信任",
+		"trust: not needed":                   "信任：不需要",
 		"trust: trusted":                      "信任：已信任",
 		"trust: trusted until lathe ends":     "信任：在 lathe 结束前信任",
 		"tool write":                          "工具 write",

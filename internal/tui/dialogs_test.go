@@ -406,7 +406,7 @@ func TestPages(t *testing.T) {
 		"/context": {"48k tokens, 24% of a window of 200k", "tool results (31)", "60%"},
 		"/doctor":  {"✓ model", "✗ credentials", "terminal"},
 		"/skills":  {"release", "how a release is made"},
-		"/trust":   {"nothing in this repository steers lathe"},
+		"/trust":   {"trust: not needed", "nothing in this repository steers lathe"},
 		"/mcps":    {"status"},
 		"/setup":   {"what shall answer?", "offline guide"},
 	} {

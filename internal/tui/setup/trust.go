@@ -123,7 +123,11 @@ func (r *Room) showTrust(t api.Trust) tea.Msg {
 	if !t.Given && len(t.LeftOut) > 0 {
 		return dialog.Open{Sheet: newTrustSheet(r.access, t, dialog.Patience{})}
 	}
-	l := dialog.List{Title: "trust: " + styled.OneLine(look.Or(t.State, "not trusted")), Hint: "enter do it · esc close"}
+	state := look.Or(t.State, "not trusted")
+	if !t.Given && len(t.Files) == 0 {
+		state = "not needed"
+	}
+	l := dialog.List{Title: "trust: " + styled.OneLine(state), Hint: "enter do it · esc close"}
 	switch {
 	case t.Given:
 		l.Items = append(l.Items, dialog.Item{ID: "keep", Title: "leave it as it is"}, dialog.Item{ID: "no", Title: "trust it no more"})
@@ -133,7 +137,7 @@ func (r *Room) showTrust(t api.Trust) tea.Msg {
 		l.Items = append(l.Items, dialog.Item{ID: "keep", Title: "what it brings needs no trust", Detail: strings.Join(t.Files, ", ")})
 	}
 	l.Foot = func(l look.Look, _ dialog.Item) styled.Line {
-		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.FG(theme.Muted))
+		return styled.Plain(styled.OneLine(l.Say.Labelled(t.Dir, strings.Join(t.Files, ", "))), l.FG(theme.Muted))
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		if it.ID != "no" {
