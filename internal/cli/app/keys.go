@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"lathe"
@@ -56,7 +55,7 @@ func readSecrets(file string) (*keyring.Secrets, error) {
 		return nil, fail(err)
 	case !info.Mode().IsRegular():
 		return nil, fail(errors.New("it is no file"))
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+	case !console.Private(info):
 		return nil, lathe.Errorf(lathe.CodeInvalid, "keep it to yourself: chmod 600 "+file, "keys.file: others can read %s", file)
 	case info.Size() > maxSecrets:
 		return nil, fail(errors.New("it is too large"))

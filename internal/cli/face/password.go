@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 
 	"lathe"
@@ -42,7 +41,7 @@ func passwordIn(file string) (password string, err error) {
 	if !info.Mode().IsRegular() {
 		return "", lathe.Errorf(lathe.CodeInvalid, "", "password file %q is no file", file)
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if !console.Private(info) {
 		return "", lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("make it yours alone: chmod 600 %q", file),
 			"password file %q can be read by others (mode %04o)", file, info.Mode().Perm())
 	}
