@@ -37,10 +37,10 @@ func Main(env console.Env) int {
 	if len(env.Args) > 0 && strings.HasPrefix(env.Args[0], cobra.ShellCompRequestCmd) {
 		complete.Add(root, &env)
 	}
-	complete.Scripts(root, env.Args...)
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	complete.Scripts(root, env.Args...) // they are printed to what is standard output now
 	err := root.ExecuteContext(ctx)
 	if lost := out.Failed(); lost != nil {
 		err = console.ExitError{Code: console.ExitFailed, Err: lost}

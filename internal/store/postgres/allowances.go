@@ -26,7 +26,7 @@ func (a allowances) Allowed(ctx context.Context, at store.Place) (all []store.Al
 			return err
 		}, `SELECT permission, pattern, action, person, to_timestamp(created / 1000.0) AS given, NULL::timestamptz FROM approval WHERE project = $1
 			UNION ALL SELECT permission, pattern, $3, person, given, until FROM allowance WHERE project = $1 AND directory = $2 AND until > clock_timestamp()
-			ORDER BY given`, clean(at.Owner), clean(at.Directory), string(lathe.Allow))
+			ORDER BY given, permission, pattern`, clean(at.Owner), clean(at.Directory), string(lathe.Allow))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read what is allowed in %s: %w", at.Directory, err)
