@@ -60,28 +60,27 @@ func Facts(a lathe.Ask) []Fact {
 	}
 	add(Subject, "MCP server", text("server"))
 	add(Subject, "which claims of it", text("hints"))
-	if cmd := text("command"); cmd != "" {
-		add(Command, "", cmd)
-		if a.Permission == "bash" && (len(a.Patterns) != 1 || strings.TrimSpace(a.Patterns[0]) != strings.TrimSpace(cmd)) {
-			for i, name := range Named(a) {
-				add(Step, fmt.Sprint(i+1), name)
-			}
-		}
-	}
-	if label, about := subject(a); text("command") == "" || a.Permission != "bash" {
+	cmd := text("command")
+	add(Command, "", cmd)
+	if label, about := subject(a); cmd == "" || a.Permission != "bash" {
 		add(Subject, label, about)
 	}
-	for _, w := range also(a) {
-		for _, words := range w.words(w.patterns) {
-			add(Also, "also for", words)
-		}
-	}
-	add(Careful, "careful", text("reason"))
+	add(Careful, "careful", text("reason")) // before what may be long
 	for _, r := range texts(a.Metadata["risks"]) {
 		add(Careful, "careful", r)
 	}
 	for _, r := range texts(a.Metadata["reasons"]) {
 		add(Careful, "since", r)
+	}
+	if cmd != "" && a.Permission == "bash" && (len(a.Patterns) != 1 || strings.TrimSpace(a.Patterns[0]) != strings.TrimSpace(cmd)) {
+		for i, name := range Named(a) {
+			add(Step, fmt.Sprint(i+1), name)
+		}
+	}
+	for _, w := range also(a) {
+		for _, words := range w.words(w.patterns) {
+			add(Also, "also for", words)
+		}
 	}
 	add(Content, "with", text("arguments"))
 	add(Content, "the model would be told", text("prompt"))

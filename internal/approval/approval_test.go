@@ -35,8 +35,8 @@ func TestFacts(t *testing.T) {
 			[]Fact{{Purpose, "", "Look"}, {Command, "", "ls"}}},
 		"a command of several": {lathe.Ask{Permission: "bash", Patterns: []string{"a", "b"}, Metadata: meta{"command": "a; b", "reasons": []string{"it is dynamic"}, "also": []any{
 			meta{"permission": "external_directory", "patterns": []string{"/tmp/*"}, "always": []string{"/tmp/*"}}, meta{"permission": "edit", "patterns": []string{"x", "y"}}}}},
-			[]Fact{{Command, "", "a; b"}, {Step, "1", "a"}, {Step, "2", "b"}, {Also, "also for", "using anything in /tmp, outside the project"},
-				{Also, "also for", "changes of x"}, {Also, "also for", "changes of y"}, {Careful, "since", "it is dynamic"}}},
+			[]Fact{{Command, "", "a; b"}, {Careful, "since", "it is dynamic"}, {Step, "1", "a"}, {Step, "2", "b"},
+				{Also, "also for", "using anything in /tmp, outside the project"}, {Also, "also for", "changes of x"}, {Also, "also for", "changes of y"}}},
 		"a command that is known only when it runs": {lathe.Ask{Permission: "bash", Patterns: []string{"cat y", "<dynamic: $X a>", "$X a"}, Metadata: meta{"command": "X=$(cat y); $X a", "also": []any{
 			meta{"permission": "read", "patterns": []string{"<dynamic: $f*>"}}}}},
 			[]Fact{{Command, "", "X=$(cat y); $X a"}, {Step, "1", "cat y"}, {Step, "2", "$X a"}, {Also, "also for", "reading whatever $f* names"}}},
