@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,6 +78,39 @@ func TestPromptParts(t *testing.T) {
 	}
 	if !kept {
 		t.Error("the symbol's source was not kept")
+	}
+}
+
+// Lines of a file can be named as compilers name them; a file with such a name is that file.
+func TestLinesBehindAColon(t *testing.T) {
+	p := newPlay(t, map[string]string{"repo/a.txt": "one\ntwo\nthree\nfour\n"}, func(*llm.Request) say { return say{text: "ok"} }).open()
+	ask := func(text string) string {
+		t.Helper()
+		id := p.session()
+		p.prompt(id, session.Prompt{Refs: true}, text)
+		all := p.asked()
+		return said(all[len(all)-1].Messages)
+	}
+	if got := ask("see @a.txt:2-3, please"); !strings.Contains(got, "2: two") || !strings.Contains(got, "3: three") || strings.Contains(got, "1: one") || strings.Contains(got, "4: four") {
+		t.Errorf("lines 2 and 3 are\n%s", got)
+	}
+	if got := ask("what does (@a.txt:4) mean?"); !strings.Contains(got, "4: four") || strings.Contains(got, "3: three") {
+		t.Errorf("line 4 is\n%s", got)
+	}
+	if got := ask("@a.txt: what is it?"); !strings.Contains(got, "1: one") || !strings.Contains(got, "4: four") {
+		t.Errorf("the file is\n%s", got)
+	}
+	if got := ask("see @a.txt:0 and @none.txt:3"); strings.Contains(got, "1: one") {
+		t.Errorf("no file is named, but\n%s", got)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, "a.txt:2"), []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask("see @a.txt:2"); !strings.Contains(got, "another") || strings.Contains(got, "2: two") {
+		t.Errorf("the file of that name is\n%s", got)
 	}
 }
 

@@ -115,9 +115,13 @@ func referencePart(i *instance.Instance, text string, ref reference, may func(st
 }
 
 // findReferenced looks a name up in the home directory ("~/"), the session's
-// directory and the checkout, with and without a range of lines behind "#".
+// directory and the checkout, with and without a range of lines behind "#" or, as compilers
+// have it, ":".
 func findReferenced(i *instance.Instance, name string) (path string, info os.FileInfo, query string, ok bool) {
 	bare, lines, hasRange := strings.Cut(name, "#")
+	if at := strings.LastIndexByte(name, ':'); !hasRange && at > 0 && lineQuery(name[at+1:]) != "" {
+		bare, lines, hasRange = name[:at], name[at+1:], true
+	}
 	for _, try := range []struct{ name, query string }{{name, ""}, {bare, lineQuery(lines)}} {
 		for _, path := range i.Places(try.name) {
 			info, err := os.Stat(path)
