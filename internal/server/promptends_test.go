@@ -105,6 +105,9 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("a disk that cannot be written: %d %s", res.status, res.body)
 	}
 	healthy(http.StatusServiceUnavailable, "read-only")
+	r.ok("POST", "/instance/dispose", "") // opened again, the directory can be read
+	r.ok("GET", path+"/message", "")
+	r.ok("GET", "/config", "")
 	r.fault.Store(nil)
 	healthy(http.StatusOK, "ready")
 	r.ok("POST", path+"/message", promptBody("wait", "again"))

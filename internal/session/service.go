@@ -133,10 +133,21 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 	if err := listen(ctx, s, inst); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
-	if err := s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
+	if err := note(ctx, s.opts, inst.Project); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
 	return inst, nil
+}
+
+// note stores a project. What is known of it can be read where the store cannot be written.
+func note(ctx context.Context, o Options, p lathe.Project) error {
+	err := o.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutProject(p) })
+	if errors.Is(err, store.ErrReadOnly) {
+		if _, unknown := o.Store.Project(ctx, p.ID); unknown == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Create says what session to create. Directory is required.
