@@ -99,7 +99,10 @@ func relevant(ev lathe.Event) bool {
 	return false
 }
 
-func (l *live) close() { l.sub.Close() }
+func (l *live) close() {
+	l.sub.Close()
+	l.memory.end()
+}
 
 // take processes an event. It runs while the event is being published.
 func (l *live) take(env lathe.Envelope) {

@@ -26,7 +26,7 @@ const (
 // memory gives memory back to the system when a turn has ended that took much.
 type memory struct {
 	soon  atomic.Bool  // it is about to be given back
-	turns atomic.Int64 // that ended so
+	turns atomic.Int64 // that ended so; with each, what an earlier one left is no longer looked for
 }
 
 // idle is called when a turn has ended, with the total length of its texts.
@@ -41,6 +41,9 @@ func (m *memory) idle(texts int) {
 		m.again(turn, 2*giveBackAfter)
 	})
 }
+
+// end has nothing looked for any more.
+func (m *memory) end() { m.turns.Add(1) }
 
 // again gives back what came to be garbage since, at ever longer intervals, until the next turn
 // ends that took much.
