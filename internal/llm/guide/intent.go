@@ -112,7 +112,7 @@ func addWork(add adder, always func(intent) func([]string) intent) {
 		`(?:看看|查看)?(改了什么|有(?:哪些|什么)(?:修改|改动)|最近的?(?:提交|修改|改动|历史)|提交历史|提交记录|状态)`)
 	command := func(m []string) intent { return run{unquote(m[1])} }
 	add(command, "(?:run|execute)\\s+(?:the\\s+)?(?:command\\s+)?(.+?)", `(?:运行|执行)\s*(?:命令\s*)?(.+?)`, `((?:git\s+(?:status|diff|log|show|branch|remote)|ls|pwd)(?:\s[^;&|<>$()]*)?)`)
-	add(func(m []string) intent { return countLines{unquote(m[1])} },
+	add(func(m []string) intent { return countLines{referred(unquote(m[1]))} },
 		`(?:how\s+many|count)\s+(?:the\s+|all\s+)?lines(?:\s+of(?:\s+code)?)?(?:\s+(?:are\s+there\s+|has\s+)?in\s+(?:`+project+`|(\S+?)))?(?:\s+(?:are\s+there|do\s+we\s+have|are\s+here))?`,
 		`(?:`+here+`)?(?:一共|总共)?(?:有多少|数一下|统计|多少)\s*(?:(\S+?)\s*的?)?(?:代码)?行数?(?:代码)?`)
 	add(func(m []string) intent { return countFiles{m[1]} },
@@ -134,12 +134,12 @@ func gitFor(question string) string {
 
 // addLooks adds what only reads. The most general come last.
 func addLooks(add adder, always func(intent) func([]string) intent) {
-	readFile := func(m []string) intent { return read{m[1]} }
+	readFile := func(m []string) intent { return read{referred(m[1])} }
 	add(readFile,
 		`(?:read|show(?:\s+me)?|open|cat|display|print|view|explain|describe|summari[sz]e|see|look\s+at|what(?:'s|\s+is|\s+does)(?:\s+(?:in|inside|it\s+say\s+in))?)\s+(?:the\s+)?(?:(?:content|contents|text)\s+of\s+)?(?:the\s+)?(?:file\s+)?`+file+`(?:\s+(?:say|do|does|contain|about|file))?`,
 		`(?:看看|看一下|看|查看|读取|阅读|读一下|读|打开|显示|解释一下|解释|总结一下|总结|说明)\s*(?:文件)?\s*`+file+`\s*(?:文件)?(?:的?内容|里?(?:面)?(?:的?内容|写了什么|有什么|说了什么|讲什么))?`,
 		file+`\s*(?:文件)?\s*(?:里面?|中)?(?:是|有|写了|写的是|讲了|说了)?(?:些)?(?:什么|做什么|干什么|的?内容)(?:的)?`, file)
-	add(func(m []string) intent { return read{strings.TrimSuffix(cmpOr(unquote(m[1]), "."), "/")} },
+	add(func(m []string) intent { return read{strings.TrimSuffix(cmpOr(referred(unquote(m[1])), "."), "/")} },
 		`(?:list|show(?:\s+me)?)\s+(?:me\s+)?(?:(?:the|all|all\s+the)\s+)?(?:files?|contents?|tree|structure|director(?:y|ies)|folders?)(?:\s+(?:in|of|under|below)\s+(?:`+project+`|(?:the\s+)?(?:folder\s+|directory\s+)?(\S+?)(?:\s+(?:folder|directory))?))?`,
 		`what(?:'s|\s+is)\s+(?:in|inside)\s+`+project+`()`,
 		`(?:what|which)\s+files\s+(?:are|do\s+we\s+have)(?:\s+(?:there|here))?(?:\s+in\s+(?:`+project+`|(\S+?)))?`,
@@ -184,6 +184,9 @@ func parse(prompt string) intent {
 	}
 	return nearestTo(prompt)
 }
+
+// referred is the name of a file without the "@" that attaches it to a prompt.
+func referred(name string) string { return strings.TrimPrefix(name, "@") }
 
 // unquote removes one pair of quotes around a phrase.
 func unquote(s string) string {

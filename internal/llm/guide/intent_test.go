@@ -17,6 +17,8 @@ func TestParse(t *testing.T) {
 		"Hi there!":                 greeting{},
 		"你好":                        greeting{},
 		"thanks":                    thanks{},
+		"see @a/b.txt":              read{"a/b.txt"},
+		"explain @a.txt#2-3":        nearest{file: "a.txt"},
 		"谢谢":                        thanks{},
 		"who are you?":              about{},
 		"what model is this":        about{},

@@ -46,7 +46,7 @@ func nearestTo(prompt string) intent {
 		switch {
 		case fileName().MatchString(t) || strings.EqualFold(t, "readme"):
 			if n.file == "" {
-				n.file = readmeOr(t)
+				n.file = readmeOr(referred(t))
 			}
 		case n.word != "" && best == 0: // what is quoted wins
 		default:
