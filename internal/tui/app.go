@@ -383,11 +383,11 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case chat.Undo:
 		return a.revertTo(m.Message)
 	case chat.Fork:
-		return a.apply(a.sessions.Fork(a.session.ID, m.Message, a.conv.Text(m.Message)))
+		return a.apply(a.sessions.Fork(a.session.ID, m.Message, a.conv.Written(m.Message)))
 	case sessions.Forked:
-		if m.Draft != "" {
+		if m.Draft.Text != "" {
 			draft := edit.Editor{}
-			draft.Set(m.Draft)
+			draft.Above(m.Draft)
 			a.input.Leave(m.Session, draft)
 		}
 		return a.open(m.Session)

@@ -155,6 +155,10 @@ func TestPasteStaysAChip(t *testing.T) {
 	d.click(10, 1)
 	d.shows("床前明月光")
 	d.hides("[pasted text")
+	d.press("ctrl+x", "u")
+	if got := d.app.input.Text(); got != "look at [pasted text 1, 20 lines] please" || d.app.input.Value() != text {
+		t.Errorf("undone, the input shows %q", got)
+	}
 
 	said.Parts[0].Body.(*lathe.Text).Meta = lathe.Meta{lathe.MetaPasted: json.RawMessage(`[[5,99999]]`)} // a client's mistake
 	d = withHistory(t, Options{}, said)

@@ -15,6 +15,7 @@ import (
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/find"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/languages"
@@ -59,7 +60,7 @@ func sessionCommands() []command {
 		{[]string{"bookmarks"}, keys.Bookmarks, "bookmarks: jump to one", "session", canNote, func(a *App) tea.Cmd { return a.apply(a.marks.List(a.opts.Now().Location())) }},
 		{[]string{"diff", "changes"}, keys.Review, "what the session changed: look through it, take back, comment, stage", "session", canReview, func(a *App) tea.Cmd { return a.apply(a.review.Open(a.session.ID)) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", edit.Written{})) }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Compact != nil }, compact},
 		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil }, undo},
 		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil && v.conv.Undone() != "" }, redo},
@@ -277,7 +278,7 @@ func undo(a *App) tea.Cmd {
 
 // revertTo goes back to before a message and puts its text into the input.
 func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
-	r, text, s := a.access.Able.Undo, a.conv.Text(id), a.session.ID
+	r, text, s := a.access.Able.Undo, a.conv.Written(id), a.session.ID
 	return func() tea.Msg {
 		err := r.Revert(a.access.Context(), s, id)
 		return dialog.Done{Text: "undone; " + a.keys.For(keys.Redo) + " brings it back", Err: err, Then: takenBack{s, text}}
@@ -287,7 +288,7 @@ func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
 // takenBack says that a message was undone.
 type takenBack struct {
 	session lathe.SessionID
-	text    string
+	text    edit.Written
 }
 
 // redone says that messages are back, and what was written in them.

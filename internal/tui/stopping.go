@@ -1,11 +1,10 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/edit"
 )
 
 // stop stops the turn. What the person wrote meanwhile and the turn did not take up comes back
@@ -24,14 +23,14 @@ func (a *App) stop() tea.Cmd {
 			return doneMsg{} // it stays where it is, marked as not answered
 		}
 		return doneMsg{text: "stopped; what waited is in the input again", then: func(a *App) tea.Cmd {
-			return a.waited(id, strings.Join(texts, "\n\n"))
+			return a.waited(id, edit.Join(texts))
 		}}
 	}
 }
 
 // waited puts a text that was queued or undone before what is in the input.
-func (a *App) waited(session lathe.SessionID, text string) tea.Cmd {
-	if a.session.ID != session || text == "" {
+func (a *App) waited(session lathe.SessionID, text edit.Written) tea.Cmd {
+	if a.session.ID != session || text.Text == "" {
 		return a.tick()
 	}
 	a.input.Above(text)

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/picture"
@@ -164,12 +165,12 @@ func (c *Conversation) Extend(list []lathe.Message, more bool, err error) {
 	c.loading = false
 }
 
-// Text returns what was written in a message that was read.
-func (c *Conversation) Text(id lathe.MessageID) string {
+// Written returns what was written in a message that was read.
+func (c *Conversation) Written(id lathe.MessageID) edit.Written {
 	if e := c.byID[id]; e != nil {
-		return e.text()
+		return e.written()
 	}
-	return ""
+	return edit.Written{}
 }
 
 // Follow goes to the newest text and stays there.
@@ -516,12 +517,15 @@ func (c *Conversation) jump(id lathe.MessageID) {
 }
 
 // text returns what was written in a message, without what lathe added.
-func (e *entry) text() string {
-	var words []string
+func (e *entry) text() string { return e.written().Text }
+
+// written returns the text, and what of it was pasted.
+func (e *entry) written() edit.Written {
+	var words []edit.Written
 	for _, p := range e.pieces {
 		if t, ok := p.part.Body.(*lathe.Text); ok && !t.Synthetic && strings.TrimSpace(t.Text) != "" {
-			words = append(words, t.Text)
+			words = append(words, edit.Written{Text: t.Text, Pasted: pasted(t)})
 		}
 	}
-	return strings.Join(words, "\n\n")
+	return edit.Join(words)
 }

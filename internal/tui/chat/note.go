@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/tui/edit"
 )
 
 // note is a remark on a message's state.
@@ -64,7 +65,7 @@ func (e *entry) say(n note) {
 
 // Queued returns the first message that the running turn has not taken up, and what the person
 // wrote in it and those after it. Pictures are not part of that; without text there is none.
-func (c *Conversation) Queued() (first lathe.MessageID, texts []string) {
+func (c *Conversation) Queued() (first lathe.MessageID, texts []edit.Written) {
 	for _, e := range c.entries {
 		if e.note != queued {
 			continue
@@ -75,8 +76,8 @@ func (c *Conversation) Queued() (first lathe.MessageID, texts []string) {
 		if first == "" {
 			first = e.m.ID
 		}
-		if t := e.text(); t != "" {
-			texts = append(texts, t)
+		if w := e.written(); w.Text != "" {
+			texts = append(texts, w)
 		}
 	}
 	return first, texts

@@ -51,6 +51,14 @@ type File struct {
 	Data       []byte
 }
 
+// value returns what a chip means: its content, or of a file its label.
+func (c *chip) value() string {
+	if c.file != nil {
+		return c.label
+	}
+	return c.content
+}
+
 // Text returns what is shown: chips as their labels.
 func (e *Editor) Text() string { return e.text }
 
@@ -89,11 +97,9 @@ func (e *Editor) written() (text string, pasted [][2]int) {
 			return b.String(), pasted
 		}
 		b.WriteString(rest[:at])
-		if c.file != nil {
-			b.WriteString(c.label)
-		} else {
-			from := b.Len()
-			b.WriteString(c.content)
+		from := b.Len()
+		b.WriteString(c.value())
+		if c.file == nil {
 			pasted = append(pasted, [2]int{from, b.Len()})
 		}
 		rest = rest[at+len(c.label):]
@@ -186,8 +192,13 @@ func (e *Editor) Paste(text string) {
 		e.insert(text)
 		return
 	}
+	e.Chip(e.pastedLabel(text), text)
+}
+
+// pastedLabel returns a new label for a pasted text.
+func (e *Editor) pastedLabel(text string) string {
 	e.count++
-	e.Chip(fmt.Sprintf("[pasted text %d, %s]", e.count, Extent(text)), text)
+	return fmt.Sprintf("[pasted text %d, %s]", e.count, Extent(text))
 }
 
 // Extent says how long a text is, in lines or for a single line in characters.

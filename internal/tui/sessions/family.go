@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/styled"
 )
 
@@ -81,7 +82,7 @@ func (r *Room) Children(of lathe.SessionID) tea.Msg {
 
 // Fork copies a session, up to a message if one is named, whose text then goes into
 // the copy's input.
-func (r *Room) Fork(id lathe.SessionID, upTo lathe.MessageID, text string) tea.Msg {
+func (r *Room) Fork(id lathe.SessionID, upTo lathe.MessageID, text edit.Written) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		s, err := r.access.Able.Fork.Fork(ctx, id, upTo)
 		return dialog.Done{Text: "this is the fork", Err: err, Then: Forked{s.ID, text}}

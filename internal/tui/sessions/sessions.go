@@ -14,6 +14,7 @@ import (
 	"lathe/internal/say"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -56,7 +57,7 @@ type (
 	// Forked opens a copy of a session, with a draft for it.
 	Forked struct {
 		Session lathe.SessionID
-		Draft   string
+		Draft   edit.Written
 	}
 )
 
@@ -192,7 +193,7 @@ func (r *Room) sessionActions(s lathe.Session, archived bool, back func() tea.Ms
 	add("open", "open it", "", func() tea.Msg { return chat.OpenSession{ID: s.ID} })
 	add("rename", "rename it", "", func() tea.Msg { return r.rename(s, back) })
 	if r.access.Able.Fork != nil {
-		add("fork", "fork it", "a copy that goes its own way", func() tea.Msg { return r.Fork(s.ID, "", "") })
+		add("fork", "fork it", "a copy that goes its own way", func() tea.Msg { return r.Fork(s.ID, "", edit.Written{}) })
 	}
 	add("children", "sessions of its subagents", "", func() tea.Msg { return r.Children(s.ID) })
 	if r.access.Able.Export != nil {
