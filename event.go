@@ -74,7 +74,10 @@ type (
 	}
 	// Notice is something that a person should know but need not act on, such as a language server
 	// that is missing. OpenCode's clients are shown the text.
-	Notice struct{ Title, Text string }
+	Notice struct {
+		SessionID   SessionID // that it is about; "" for all of the directory
+		Title, Text string
+	}
 	// LSPUpdated reports that a language server started or ended.
 	LSPUpdated struct{}
 	// LSPDiagnosed reports that a language server has new diagnostics for a file.
@@ -243,6 +246,8 @@ func SessionOf(ev Event) SessionID {
 	case UndoOff:
 		return ev.SessionID
 	case SessionMode:
+		return ev.SessionID
+	case Notice:
 		return ev.SessionID
 	case MessageRemoved:
 		return ev.SessionID

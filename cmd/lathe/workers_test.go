@@ -111,6 +111,7 @@ func TestPromptsWaitForAWorker(t *testing.T) {
 	}
 	front.call("POST", "/session/"+stopped+"/abort", "")
 	hears(t, heard, `"session.status"`, stopped, `"idle"`)
+	hears(t, heard, `"tui.toast.show"`, "it waits for a worker: none that has "+w.dir+" is there now")
 	w.worker("second", store)
 	hears(t, heard, "late, but here")
 	hears(t, heard, `"session.status"`, id, `"idle"`)

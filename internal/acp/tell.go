@@ -68,6 +68,8 @@ func (t *conversation) take(ev lathe.Event) {
 		t.tell.compacted("completed")
 	case lathe.UndoOff:
 		t.notice("warning", ev.Reason)
+	case lathe.Notice:
+		t.notice("info", ev.Text)
 	case lathe.SessionStatus:
 		switch s := ev.Status.(type) {
 		case lathe.Idle:

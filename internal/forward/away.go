@@ -240,6 +240,7 @@ func (a *away) queue(w store.Work) error {
 		return err
 	}
 	a.f.o.Tell(w.Directory, lathe.SessionStatus{SessionID: w.Session, Status: lathe.Busy{}})
+	a.f.tellWaiting(n, w)
 	switch {
 	case path[2] == "prompt_async":
 		a.w.WriteHeader(http.StatusNoContent)

@@ -62,6 +62,10 @@ type Forwarder struct {
 
 	lines line.Host // that lead here
 	box   *line.Box // of this process
+
+	open    context.Context // until Close
+	shut    context.CancelFunc
+	waiting sync.WaitGroup // what looks whether queued work waits
 }
 
 // New returns a forwarder that knows of asks from now on.
@@ -71,13 +75,20 @@ func New(o Options) *Forwarder {
 		panic(err)
 	}
 	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}, keys: map[store.Owner][]byte{}, box: box}
+	f.open, f.shut = context.WithCancel(context.Background())
 	f.lines.Attach = f.attach
 	f.sub = o.Bus.Subscribe(context.Background(), bus.Filter{Match: concernsAsks, Tap: f.take}, bus.Limits{})
 	return f
 }
 
 // Close ends what New began.
-func (f *Forwarder) Close() { f.sub.Close() }
+func (f *Forwarder) Close() {
+	f.sub.Close()
+	f.mu.Lock()
+	f.shut()
+	f.mu.Unlock()
+	f.waiting.Wait()
+}
 
 func concernsAsks(ev lathe.Event) bool {
 	switch ev.(type) {

@@ -93,7 +93,9 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 			a.modes.Told(ev.Mode)
 		}
 	case lathe.Notice:
-		a.notify(dialog.Info, ev.Text)
+		if ev.SessionID == "" || ev.SessionID == a.session.ID {
+			a.notify(dialog.Info, ev.Text)
+		}
 	case lathe.TodoUpdated:
 		if ev.SessionID == a.session.ID {
 			a.todos = ev.Todos

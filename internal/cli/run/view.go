@@ -141,7 +141,9 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	case lathe.ClientEvent:
 		v.out.Toast(told)
 	case lathe.Notice:
-		v.out.Notice(told.Text)
+		if told.SessionID == "" || v.family[told.SessionID] {
+			v.out.Notice(told.Text)
+		}
 	}
 	if !v.family[lathe.SessionOf(e.Event)] && !v.asksForUs(ctx, e.Event) {
 		return false

@@ -170,8 +170,9 @@ type jobProps struct {
 const noticeEvent = "lathe.notice"
 
 type noticeProps struct {
-	Title string `json:"title"`
-	Text  string `json:"text"`
+	SessionID lathe.SessionID `json:"sessionID,omitempty"`
+	Title     string          `json:"title"`
+	Text      string          `json:"text"`
 }
 
 type undoOffProps struct {

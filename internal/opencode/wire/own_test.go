@@ -32,7 +32,7 @@ func TestOwnRoundTrip(t *testing.T) {
 			lathe.PartDelta{SessionID: "ses_1", MessageID: "msg_2", PartID: "prt_1", Delta: text(t), End: rapid.IntRange(0, 1<<30).Draw(t, "end")},
 			lathe.SessionFailed{SessionID: "ses_1", Failure: failure}, lathe.SessionPruned{SessionID: "ses_1", Results: 2, Tokens: 5},
 			lathe.JobChanged{SessionID: "ses_1", JobID: "job_1", Running: rapid.Bool().Draw(t, "running")},
-			lathe.Notice{Title: text(t), Text: text(t)}, lathe.LSPUpdated{}, lathe.LSPDiagnosed{Server: text(t), Path: text(t)},
+			lathe.Notice{SessionID: rapid.SampledFrom([]lathe.SessionID{"", "ses_1"}).Draw(t, "session"), Title: text(t), Text: text(t)}, lathe.LSPUpdated{}, lathe.LSPDiagnosed{Server: text(t), Path: text(t)},
 			lathe.UndoOff{SessionID: "ses_1", Reason: text(t)},
 			lathe.SessionMode{SessionID: "ses_1", Mode: lathe.PlanOnly},
 			lathe.ClientEvent{Type: "tui.toast.show", Properties: []byte(`{"message":"x"}`)},

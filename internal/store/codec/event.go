@@ -157,7 +157,7 @@ func (d *eventDoc) beside(ev lathe.Event) (kind string) {
 			d.Count = 1
 		}
 	case lathe.Notice:
-		kind, d.Text, d.More = "notice", ev.Title, ev.Text
+		kind, d.ID, d.Text, d.More = "notice", ev.SessionID, ev.Title, ev.Text
 	case lathe.WorktreeReady:
 		kind, d.Text, d.More = "worktree.ready", ev.Name, ev.Branch
 	case lathe.WorktreeFailed:
@@ -323,7 +323,7 @@ func (d *eventDoc) small(kind string) lathe.Event {
 	case "job.changed":
 		return lathe.JobChanged{SessionID: d.ID, JobID: d.Text, Running: d.Count > 0}
 	case "notice":
-		return lathe.Notice{Title: d.Text, Text: d.More}
+		return lathe.Notice{SessionID: d.ID, Title: d.Text, Text: d.More}
 	case "worktree.ready":
 		return lathe.WorktreeReady{Name: d.Text, Branch: d.More}
 	case "worktree.failed":

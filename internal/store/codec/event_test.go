@@ -36,7 +36,7 @@ func TestEvents(t *testing.T) {
 		lathe.TodoUpdated{SessionID: "ses_1", Todos: []lathe.Todo{{ID: "1", Content: "c", Status: "pending"}}},
 		lathe.CommandExecuted{Name: "n", SessionID: "ses_1", Arguments: "a", MessageID: "msg_1"},
 		lathe.JobChanged{SessionID: "ses_1", JobID: "job_1", Running: true}, lathe.JobChanged{SessionID: "ses_1", JobID: "job_1"},
-		lathe.Notice{Title: "t", Text: "x"}, lathe.WorktreeReady{Name: "n", Branch: "b"}, lathe.WorktreeFailed{Message: "m"},
+		lathe.Notice{SessionID: "ses_1", Title: "t", Text: "x"}, lathe.WorktreeReady{Name: "n", Branch: "b"}, lathe.WorktreeFailed{Message: "m"},
 		lathe.MCPToolsChanged{Server: "s"}, lathe.MCPBrowserFailed{Server: "s", URL: "u"},
 		lathe.ClientEvent{Type: "pty.created", Properties: []byte(`{"info":{"id":"pty_1"}}`)},
 		lathe.ProjectUpdated{Project: lathe.Project{ID: "p", Worktree: "/w", VCS: "git", Created: when, Updated: when, Name: "n"}},

@@ -50,7 +50,9 @@ func (t *talk) happen(h happened) {
 			t.say("Undo is off here, so what is changed cannot be taken back: %s", printable.Line(ev.Reason))
 		}
 	case lathe.Notice:
-		t.say("%s", printable.Line(ev.Text))
+		if ev.SessionID == "" || ev.SessionID == t.session.ID {
+			t.say("%s", printable.Line(ev.Text))
+		}
 	case lathe.PermissionAsked:
 		t.menu.wanted(ev.Ask.ID, func() { t.ask(ev.Ask) })
 	case lathe.PermissionReplied:
