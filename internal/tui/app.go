@@ -37,6 +37,7 @@ import (
 	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/undoing"
 	"lathe/internal/tui/worktrees"
 )
 
@@ -105,6 +106,7 @@ type rooms struct {
 	servers  *servers.Room
 	plugins  *plugins.Room
 	modes    *modes.Room
+	undoing  *undoing.Room
 	review   *review.Room
 	setup    *setup.Room
 	start    *start.Room
@@ -176,6 +178,7 @@ func New(ctx context.Context, o Options) *App {
 	a.servers = servers.New(a.access)
 	a.plugins = plugins.New(a.access)
 	a.modes = modes.New(a.access)
+	a.undoing = undoing.New(a, a.access, &a.input.Editor)
 	a.review = review.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.start, a.marks = start.New(a, a.access, a.prefs), marks.New(a, a.access)
@@ -376,12 +379,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.open(m.ID)
 	case chat.EditFile:
 		return a.apply(editor.Open(a.opts.Desk.Editor, m.Name))
-	case takenBack:
-		return a.bringBack(m)
-	case redone:
-		return a.takeAway(m)
 	case chat.Undo:
-		return a.revertTo(m.Message)
+		return a.apply(a.undoing.To(m.Message))
 	case chat.Fork:
 		return a.apply(a.sessions.Fork(a.session.ID, m.Message, a.conv.Written(m.Message)))
 	case sessions.Forked:
@@ -415,6 +414,9 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 		return a.tick()
 	default:
+		if a.undoing.Take(msg) {
+			return a.tick()
+		}
 		return a.reviews(msg)
 	}
 	return nil

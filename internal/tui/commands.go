@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/order"
 	"lathe/internal/tui/about"
@@ -62,8 +61,8 @@ func sessionCommands() []command {
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
 		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", edit.Written{})) }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Compact != nil }, compact},
-		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil }, undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil && v.conv.Undone() != "" }, redo},
+		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil }, func(a *App) tea.Cmd { return a.apply(a.undoing.Undo()) }},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil && v.conv.Undone() != "" }, func(a *App) tea.Cmd { return a.apply(a.undoing.Redo()) }},
 		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Share(a.session)) }},
 		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Share != nil && v.session.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Unshare(a.session)) }},
 		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
@@ -266,64 +265,6 @@ func copyAnswer(a *App) tea.Cmd {
 		return a.tick()
 	}
 	return a.copy(text, "copied the last answer")
-}
-
-func undo(a *App) tea.Cmd {
-	if id, ok := a.conv.Shown().LastPrompt(); ok {
-		return a.revertTo(id)
-	}
-	a.notify(dialog.Warning, "there is nothing to undo")
-	return a.tick()
-}
-
-// revertTo goes back to before a message and puts its text into the input.
-func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
-	r, text, s := a.access.Able.Undo, a.conv.Written(id), a.session.ID
-	return func() tea.Msg {
-		err := r.Revert(a.access.Context(), s, id)
-		return dialog.Done{Text: "undone; " + a.keys.For(keys.Redo) + " brings it back", Err: err, Then: takenBack{s, text}}
-	}
-}
-
-// takenBack says that a message was undone.
-type takenBack struct {
-	session lathe.SessionID
-	text    edit.Written
-}
-
-// redone says that messages are back, and what was written in them.
-type redone struct {
-	session lathe.SessionID
-	texts   []string
-}
-
-// bringBack puts the text of a message that was undone before what is in the input.
-func (a *App) bringBack(m takenBack) tea.Cmd { return a.waited(m.session, m.text) }
-
-// takeAway takes the text of messages that are there again out of the input: of all of them if
-// they had waited when the turn was stopped, else of the first. What was written after it stays.
-func (a *App) takeAway(m redone) tea.Cmd {
-	if len(m.texts) == 0 || a.session.ID != m.session {
-		return a.tick()
-	}
-	now := strings.TrimSpace(a.input.Value())
-	for _, text := range []string{strings.Join(m.texts, "\n\n"), m.texts[0]} {
-		if now == text {
-			a.input.Reset()
-			break
-		}
-		if a.input.DropAbove(text) {
-			break
-		}
-	}
-	return a.tick()
-}
-
-func redo(a *App) tea.Cmd {
-	r, s, texts := a.access.Able.Undo, a.session.ID, a.conv.UndonePrompts()
-	return func() tea.Msg {
-		return dialog.Done{Text: "redone", Err: r.Unrevert(a.access.Context(), s), Then: redone{s, texts}}
-	}
 }
 
 func compact(a *App) tea.Cmd {

@@ -220,7 +220,7 @@ func (k *keyboard) interrupt(a *App, armed string) (tea.Cmd, bool) {
 		return a.tick(), true
 	}
 	a.toast = toast{}
-	return a.stop(), true
+	return a.apply(a.undoing.Stop()), true
 }
 
 // scrollKey scrolls the conversation while a sheet has the keys.

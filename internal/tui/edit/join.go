@@ -7,8 +7,8 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// between stands between a text and what is put above it.
-const between = "\n\n"
+// Between stands between a text and what is put above it.
+const Between = "\n\n"
 
 // Written is a text that was sent, and where in it pasted texts are, as [from, to] in bytes, in
 // their order.
@@ -23,7 +23,7 @@ func Join(list []Written) Written {
 	var pasted [][2]int
 	for i, w := range list {
 		if i > 0 {
-			b.WriteString(between)
+			b.WriteString(Between)
 		}
 		for _, p := range w.Pasted {
 			pasted = append(pasted, [2]int{p[0] + b.Len(), p[1] + b.Len()})
@@ -39,7 +39,7 @@ func (e *Editor) Above(w Written) {
 	e.save(false)
 	text := e.folded(w)
 	if e.text != "" {
-		text += between + e.text
+		text += Between + e.text
 	}
 	e.text, e.goal, e.sel = text, -1, 0
 	e.at = len(e.text)
@@ -64,7 +64,7 @@ func (e *Editor) folded(w Written) string {
 // DropAbove takes a text away that [Editor.Above] put there, and reports whether it still stood
 // there. What was written below it stays.
 func (e *Editor) DropAbove(text string) bool {
-	above, rest := styled.Clean(text)+between, e.text
+	above, rest := styled.Clean(text)+Between, e.text
 	for {
 		c, at := e.firstChip(rest)
 		if c == nil || at >= len(above) {
