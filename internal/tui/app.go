@@ -91,7 +91,7 @@ type App struct {
 	focused bool
 	dirty   bool // something changed since the last frame
 	// elsewhere is the worktree that the screen is left for.
-	elsewhere *Elsewhere
+	elsewhere *worktrees.GoOn
 }
 
 // rooms are the parts of the screen that have a state of their own.
@@ -337,10 +337,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 		cmds = append(cmds, a.apply(a.input.Again()))
 		return tea.Batch(cmds...)
-	case worktreeMsg:
-		return a.branchedOff(m)
 	case worktrees.GoOn:
-		return a.moveTo(m)
+		return leaveFor(a, m)
 	case budgetMsg:
 		a.budget = m
 	case branchMsg:

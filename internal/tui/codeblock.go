@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/markup"
 	"lathe/internal/say"
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -41,8 +42,8 @@ func codeBlocks(text string) (out []codeBlock) {
 
 // newestCode returns the blocks of the newest answer that has any: a person asks for code and
 // then goes on about something else.
-func (a *App) newestCode() []codeBlock {
-	for text := range a.conv.Shown().Answers() {
+func newestCode(m chat.Messages) []codeBlock {
+	for text := range m.Answers() {
 		if blocks := codeBlocks(text); len(blocks) > 0 {
 			return blocks
 		}
@@ -53,7 +54,7 @@ func (a *App) newestCode() []codeBlock {
 // copyCode copies a block of code of the newest answer that has any: the only one, or the one
 // that is chosen.
 func copyCode(a *App) tea.Cmd {
-	blocks := a.newestCode()
+	blocks := newestCode(a.conv.Shown())
 	switch len(blocks) {
 	case 0:
 		a.notify(dialog.Warning, "no answer here holds a block of code; /copy copies all of the last one")

@@ -26,6 +26,7 @@ import (
 	"lathe/internal/tui"
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/theme"
+	"lathe/internal/tui/worktrees"
 	"lathe/internal/workspace"
 )
 
@@ -149,7 +150,7 @@ type worktreeWork struct {
 // left is how the person left a screen.
 type left struct {
 	session  string // that was open last
-	worktree *tui.Elsewhere
+	worktree *worktrees.GoOn
 }
 
 func showHere(ctx context.Context, env *console.Env, f *face.Face, o Options) (out left, err error) {

@@ -20,7 +20,10 @@ import (
 )
 
 // GoOn says that the person wants to go on in a worktree.
-type GoOn struct{ Worktree api.Worktree }
+type GoOn struct {
+	api.Worktree
+	Made bool // for this; otherwise it was there, and its last session goes on
+}
 
 // Room is where a person looks after worktrees.
 type Room struct {
@@ -29,6 +32,17 @@ type Room struct {
 
 // New returns the room. The engine must support worktrees.
 func New(access *engine.Access) Room { return Room{access} }
+
+// Make makes a worktree to go on in. An empty name gets a made-up one.
+func (r Room) Make(name string) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		made, err := r.access.Able.Worktrees.CreateWorktree(ctx, name)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return GoOn{made, true}
+	})
+}
 
 // List shows the worktrees.
 func (r Room) List() tea.Msg {
@@ -58,7 +72,7 @@ func (r Room) list(all []api.Worktree, sessions []lathe.Session) *dialog.List {
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		if w := byDir[it.ID]; !r.here(w) {
-			return GoOn{w}
+			return GoOn{Worktree: w}
 		}
 		return dialog.Tell{Kind: dialog.Info, Text: "you are in this worktree"}
 	}
