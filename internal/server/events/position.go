@@ -75,16 +75,17 @@ func (s *Streams) parse(id string) (p position, ok bool) {
 	if !both {
 		own = id
 	}
-	if n, mine := strings.CutPrefix(own, s.o.Epoch+"-"); mine {
-		seq, err := strconv.ParseUint(n, 10, 64)
-		return position{seq: seq}, err == nil
-	}
 	journal := s.journalName()
-	n, known := strings.CutPrefix(shared, journal+"-")
-	if journal == "" || !known {
-		return p, false
+	if n, known := strings.CutPrefix(shared, journal+"-"); known && journal != "" {
+		if p.number, _ = strconv.ParseInt(n, 10, 64); p.number < 0 {
+			p.number = 0
+		}
 	}
-	p.number, _ = strconv.ParseInt(n, 10, 64)
+	if n, mine := strings.CutPrefix(own, s.o.Epoch+"-"); mine {
+		var err error
+		p.seq, err = strconv.ParseUint(n, 10, 64)
+		return p, err == nil
+	}
 	return p, p.number > 0
 }
 
@@ -110,7 +111,7 @@ type past struct {
 // from returns the events after a position. The error is [bus.ErrGone] if they are no
 // longer to be had.
 func (s *Streams) from(ctx context.Context, p position, f bus.Filter) (*bus.Subscription, past, error) {
-	if p.number == 0 {
+	if p.seq > 0 || p.number == 0 {
 		sub, err := s.o.Bus.SubscribeFrom(ctx, p.seq, f, bus.Limits{})
 		return sub, past{at: p}, err
 	}
