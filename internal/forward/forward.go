@@ -63,9 +63,7 @@ type Forwarder struct {
 	lines line.Host // that lead here
 	box   *line.Box // of this process
 
-	open    context.Context // until Close
-	shut    context.CancelFunc
-	waiting sync.WaitGroup // what looks whether queued work waits
+	late waiting // what was queued
 }
 
 // New returns a forwarder that knows of asks from now on.
@@ -75,7 +73,7 @@ func New(o Options) *Forwarder {
 		panic(err)
 	}
 	f := &Forwarder{o: o, asks: map[lathe.AskID]lathe.SessionID{}, keys: map[store.Owner][]byte{}, box: box}
-	f.open, f.shut = context.WithCancel(context.Background())
+	f.late.open, f.late.shut = context.WithCancel(context.Background())
 	f.lines.Attach = f.attach
 	f.sub = o.Bus.Subscribe(context.Background(), bus.Filter{Match: concernsAsks, Tap: f.take}, bus.Limits{})
 	return f
@@ -84,10 +82,7 @@ func New(o Options) *Forwarder {
 // Close ends what New began.
 func (f *Forwarder) Close() {
 	f.sub.Close()
-	f.mu.Lock()
-	f.shut()
-	f.mu.Unlock()
-	f.waiting.Wait()
+	f.late.end()
 }
 
 func concernsAsks(ev lathe.Event) bool {

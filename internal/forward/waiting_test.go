@@ -22,6 +22,7 @@ type slow struct {
 	worker store.Worker
 	mu     sync.Mutex
 	open   []store.Work
+	looks  int
 }
 
 func (q *slow) Add(_ context.Context, w store.Work) (int64, error) {
@@ -39,6 +40,7 @@ func (q *slow) Offers(context.Context, string) (string, []store.Worker, error) {
 func (q *slow) State(context.Context) (store.QueueState, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.looks++
 	return store.QueueState{Workers: []store.Worker{q.worker}, Open: slices.Clone(q.open)}, nil
 }
 
@@ -46,6 +48,29 @@ func (q *slow) change(how func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	how()
+}
+
+// forwarder returns one of a server without files. What it tells the directory /d goes to told.
+func (q *slow) forwarder(told chan lathe.Notice) *Forwarder {
+	return New(Options{
+		Bare: true, Bus: bus.New(bus.Options{}), Log: slog.New(slog.DiscardHandler),
+		Store: &store.Store{Mail: others{}, Leases: free{}, SessionReader: free{}, Queue: q},
+		Tell: func(dir string, ev lathe.Event) {
+			if n, ok := ev.(lathe.Notice); ok && dir == "/d" {
+				told <- n
+			}
+		},
+	})
+}
+
+// prompt sends a prompt, which is queued.
+func prompt(t *testing.T, f *Forwarder) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/prompt_async", strings.NewReader(`{"parts":[]}`)), func(string) error { return nil })
+	if !done || err != nil || w.Code != 204 {
+		t.Fatalf("%v, %v, %d", done, err, w.Code)
+	}
 }
 
 // Whoever asked something that no worker takes is told that it waits, and why; what was taken at
@@ -68,21 +93,9 @@ func TestTellsThatAPromptWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := make(chan lathe.Notice, 2)
 				q := &slow{worker: tt.worker}
-				f := New(Options{
-					Bare: true, Bus: bus.New(bus.Options{}), Log: slog.New(slog.DiscardHandler),
-					Store: &store.Store{Mail: others{}, Leases: free{}, SessionReader: free{}, Queue: q},
-					Tell: func(dir string, ev lathe.Event) {
-						if n, ok := ev.(lathe.Notice); ok && dir == "/d" {
-							told <- n
-						}
-					},
-				})
+				f := q.forwarder(told)
 				defer f.Close()
-				w := httptest.NewRecorder()
-				done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/prompt_async", strings.NewReader(`{"parts":[]}`)), func(string) error { return nil })
-				if !done || err != nil || w.Code != 204 {
-					t.Fatalf("%v, %v, %d", done, err, w.Code)
-				}
+				prompt(t, f)
 				time.Sleep(noticeTime - time.Millisecond)
 				synctest.Wait()
 				if len(told) > 0 {
@@ -104,4 +117,25 @@ func TestTellsThatAPromptWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// However many prompts wait, the queue is looked at once a second at most, and not at all once
+// nothing was added for a while.
+func TestLooksSeldomWhetherPromptsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const prompts, gap = 400, 25 * time.Millisecond // ten seconds of them
+		told := make(chan lathe.Notice, prompts)
+		q := &slow{worker: store.Worker{Turns: 4}}
+		f := q.forwarder(told)
+		defer f.Close()
+		for range prompts {
+			prompt(t, f)
+			time.Sleep(gap)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if most := int(prompts*gap/noticeEvery) + 2; len(told) != prompts || q.looks > most {
+			t.Errorf("%d of %d prompts were told of, with %d looks, at most %d are needed", len(told), prompts, q.looks, most)
+		}
+	})
 }
