@@ -181,6 +181,70 @@ func wasLeft(ctx context.Context, kept *store.Store, id lathe.SessionID, prompt 
 	return !ok || slices.Contains(doc.Prompts, a.ParentID), err
 }
 
+// stopLeft records that a turn which another server left unfinished goes on nowhere: what it was
+// to answer is taken back. The caller holds mu and the session's lease.
+func (r *runner) stopLeft(ctx context.Context) error {
+	kept, id := r.s.opts.Store, r.current().ID
+	if kept.Mail == nil {
+		return nil
+	}
+	doc, _, err := leftOver.Get(ctx, kept, id)
+	if err != nil || len(doc.Prompts) == 0 {
+		return err
+	}
+	newest, err := kept.NewestMessage(ctx, id)
+	if err != nil {
+		return err
+	}
+	f := &lathe.AbortedFailure{Message: stoppedUnanswered}
+	var ends []*lathe.Message
+	for _, p := range doc.Prompts {
+		m, err := kept.Message(ctx, id, p)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		var run *Run
+		if err == nil {
+			run, err = answered(ctx, kept, m)
+		}
+		switch {
+		case err != nil:
+			return err
+		case run == nil:
+			ends = append(ends, (&work{r: r}).failedAnswer(&waiting{message: &m}, f))
+		case run.Last().ID == newest:
+			ends = append(ends, failed(run.Last(), f))
+		}
+	}
+	return r.endLeft(ctx, f, ends...)
+}
+
+// endLeft stores how a turn ends that another server left unfinished, and that nothing of it is
+// left to do.
+func (r *runner) endLeft(ctx context.Context, f lathe.Failure, ends ...*lathe.Message) error {
+	id, dir := r.current().ID, r.current().Directory
+	return r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
+		for _, m := range ends {
+			if m.Seq == 0 {
+				err = errors.Join(err, tx.AddMessage(m))
+			} else {
+				err = errors.Join(err, tx.UpdateMessage(m))
+			}
+			tx.Tell(dir, bare(m))
+		}
+		tx.Tell(dir, lathe.SessionFailed{SessionID: id, Failure: f}, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
+		return errors.Join(err, leftOver.Set(tx, id, leftDoc{}))
+	})
+}
+
+// failed is an answer that ends with a failure.
+func failed(m *lathe.Message, f lathe.Failure) *lathe.Message {
+	out, info := *m, *m.Info.(*lathe.Assistant)
+	info.Error = f
+	out.Info = &info
+	return &out
+}
+
 // forgetLeft records that what another server left is over. The caller holds mu.
 func (r *runner) forgetLeft() {
 	if !r.goingOn {
@@ -198,10 +262,16 @@ func (r *runner) forgetLeft() {
 const tooLate = time.Hour
 
 // Continue goes on with a turn that another server left unfinished, or records that it is
-// interrupted if that was long ago. Without one it does nothing.
+// interrupted if that was long ago, or stopped if the session was reverted since. Without one it
+// does nothing.
 func (t *Turns) Continue(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) error {
 	r, err := t.s.runner(ctx, id)
 	if err != nil {
+		return err
+	}
+	sess, err := t.s.Get(ctx, id)
+	if err == nil && sess.Revert != nil {
+		err = t.s.alone(ctx, id, func(r *runner, _ lathe.Session) error { return r.stopLeft(ctx) })
 		return err
 	}
 	m, run, err := r.stored(ctx, prompt)

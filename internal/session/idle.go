@@ -41,13 +41,17 @@ func (s *Service) whileIdle(ctx context.Context, id lathe.SessionID, fn func(lat
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.work != nil {
-		return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
+		return errBusy(id)
 	}
 	sess, err := s.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	return fn(sess)
+}
+
+func errBusy(id lathe.SessionID) error {
+	return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
 }
 
 // alone runs fn while no turn of the session runs, here or in another process.

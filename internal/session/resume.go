@@ -2,10 +2,8 @@ package session
 
 import (
 	"context"
-	"errors"
 
 	"lathe"
-	"lathe/internal/commit"
 	"lathe/internal/store"
 	"lathe/internal/turn"
 )
@@ -89,7 +87,6 @@ func (r *runner) sameTree(ctx context.Context, m *lathe.Message) bool {
 // files here are not those that it left. The run is the one that says so.
 func (r *runner) breakOff(ctx context.Context, m *lathe.Message, run *Run) (*Run, error) {
 	f := &lathe.AbortedFailure{Message: store.AbortedMessage}
-	id := r.current().ID
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lease, err := r.acquire(ctx)
@@ -97,23 +94,13 @@ func (r *runner) breakOff(ctx context.Context, m *lathe.Message, run *Run) (*Run
 		return nil, err
 	}
 	defer r.release(ctx, lease)
-	last := (&work{r: r}).failedAnswer(&waiting{message: m}, f)
+	var last *lathe.Message
 	if run != nil {
-		other := *run.Last()
-		info := *other.Info.(*lathe.Assistant)
-		info.Error = f
-		other.Info, last = &info, &other
+		last = failed(run.Last(), f)
+	} else {
+		last = (&work{r: r}).failedAnswer(&waiting{message: m}, f)
 	}
-	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
-		if last.Seq == 0 {
-			err = tx.AddMessage(last)
-		} else {
-			err = tx.UpdateMessage(last)
-		}
-		tx.Tell(r.current().Directory, bare(last), lathe.SessionFailed{SessionID: id, Failure: f}, lathe.SessionStatus{SessionID: id, Status: lathe.Idle{}})
-		return errors.Join(err, leftOver.Set(tx, id, leftDoc{}))
-	})
-	if err != nil {
+	if err := r.endLeft(ctx, f, last); err != nil {
 		return nil, err
 	}
 	over := &Run{done: make(chan struct{}), outcome: turn.Outcome{Last: last, Failure: f}}

@@ -159,6 +159,9 @@ func (j *work) hasArrived(w *waiting) bool {
 	return w.message != nil && slices.ContainsFunc(j.r.arrived, func(m lathe.Message) bool { return m.ID == w.message.ID })
 }
 
+// stoppedUnanswered is what a prompt is told that was not answered, because it was stopped.
+const stoppedUnanswered = "It was stopped before it was answered."
+
 // end makes the session idle. If the work was stopped, prompts waiting for their
 // turn are refused, except those that came after the stop: they are answered by
 // work of their own.
@@ -170,7 +173,7 @@ func (j *work) end() {
 			late = append(late, w)
 			continue
 		}
-		j.refuse(w, &lathe.AbortedFailure{Message: "It was stopped before it was answered."}, nil)
+		j.refuse(w, &lathe.AbortedFailure{Message: stoppedUnanswered}, nil)
 	}
 	j.waiting, j.r.arrived = nil, nil
 	j.r.rec.close()

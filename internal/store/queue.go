@@ -55,6 +55,9 @@ type Queue interface {
 	Drop(ctx context.Context, session lathe.SessionID) (dropped int, taken []Owner, err error)
 	// Open reports whether work of a session waits or is done.
 	Open(ctx context.Context, session lathe.SessionID) (bool, error)
+	// Pending reports whether work of a session is still to begin: it waits, or nothing was stored
+	// of it yet.
+	Pending(ctx context.Context, session lathe.SessionID) (bool, error)
 	// Offers returns the workers that have a directory, those that are least busy first,
 	// and the widest directory of theirs that it lies in; "" if there are none.
 	Offers(ctx context.Context, directory string) (root string, workers []Worker, err error)

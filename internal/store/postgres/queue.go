@@ -122,6 +122,14 @@ func (q queue) Open(ctx context.Context, session lathe.SessionID) (open bool, er
 	return open, err
 }
 
+// Pending implements [store.Queue].
+func (q queue) Pending(ctx context.Context, session lathe.SessionID) (pending bool, err error) {
+	err = q.read(ctx, func(v *view) error {
+		return v.row(`SELECT EXISTS (SELECT 1 FROM work WHERE session = $1 AND ended IS NULL AND NOT accepted)`, session).Scan(&pending)
+	})
+	return pending, err
+}
+
 // Offers implements [store.Queue].
 func (q queue) Offers(ctx context.Context, directory string) (root string, workers []store.Worker, err error) {
 	err = q.read(ctx, func(v *view) error {

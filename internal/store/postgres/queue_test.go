@@ -327,6 +327,13 @@ func TestWorkIsAcceptedOnce(t *testing.T) {
 			t.Errorf("%s is accepted: %v", what, err)
 		}
 	}
+	pending := func(want bool) {
+		t.Helper()
+		if got, err := gone.Queue.Pending(t.Context(), "ses_1"); err != nil || got != want {
+			t.Errorf("it is still to begin: %t, %v", got, err)
+		}
+	}
+	pending(true)
 	refused("what nobody has taken", gone, db.Self())
 	sessions(t, gone, 5, nil, nil)
 	must(t, gone.Crew.Acceptable(t.Context(), store.Taking{N: n, By: db.Self().ID}))
@@ -337,7 +344,9 @@ func TestWorkIsAcceptedOnce(t *testing.T) {
 		t.Fatalf("taken: %d, want %d", got, n)
 	}
 	refused("what another has", gone, db.Self())
+	pending(true)
 	must(t, accept(next, other.Self(), "msg_1"))
+	pending(false)
 	refused("what was accepted", next, other.Self())
 	if _, err := next.Message(t.Context(), "ses_1", "msg_no"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("what was refused is stored: %v", err)
