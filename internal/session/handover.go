@@ -42,6 +42,16 @@ type leftDoc struct {
 
 const leftOver store.Document[leftDoc] = "left"
 
+// open reports whether the newest message of a session is where a turn was left, and not where it
+// ended since.
+func (d leftDoc) open(newest lathe.Message) bool {
+	a, answer := newest.Info.(*lathe.Assistant)
+	if !answer {
+		return slices.Contains(d.Prompts, newest.ID)
+	}
+	return slices.Contains(d.Prompts, a.ParentID) && a.Error == nil && (a.Completed.IsZero() || a.Finish == lathe.FinishToolCalls)
+}
+
 func (h *handing) left(id lathe.SessionID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,6 +204,9 @@ func (r *runner) stopLeft(ctx context.Context) error {
 	}
 	newest, err := kept.NewestMessage(ctx, id)
 	if err != nil {
+		return err
+	}
+	if m, err := kept.Message(ctx, id, newest); err != nil || !doc.open(m) {
 		return err
 	}
 	f := &lathe.AbortedFailure{Message: stoppedUnanswered}
