@@ -101,7 +101,7 @@ func TestPromptsWaitForAWorker(t *testing.T) {
 	first := w.worker("first", store)
 	front := w.peer("front", store, "--workers-only")
 	stopped, id := front.session(allowBash), front.session(allowBash)
-	heard := front.listen()
+	heard, told := front.listen(), front.listen()
 	first.kill()
 	waitFor(t, func() bool { return strings.Contains(string(front.call("GET", "/lathe/workers", "")), `"gone"`) })
 	front.call("POST", "/session/"+stopped+"/prompt_async", promptBody("never"))
@@ -111,7 +111,7 @@ func TestPromptsWaitForAWorker(t *testing.T) {
 	}
 	front.call("POST", "/session/"+stopped+"/abort", "")
 	hears(t, heard, `"session.status"`, stopped, `"idle"`)
-	hears(t, heard, `"tui.toast.show"`, "it waits for a worker: none that has "+w.dir+" is there now")
+	hears(t, told, `"tui.toast.show"`, "it waits for a worker: none that has "+w.dir+" is there now")
 	w.worker("second", store)
 	hears(t, heard, "late, but here")
 	hears(t, heard, `"session.status"`, id, `"idle"`)
