@@ -2,10 +2,17 @@ package server
 
 import (
 	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -42,7 +49,7 @@ func TestOpenCodeAttach(t *testing.T) {
 			r.ok("PATCH", sess, `{"title":"Earlier conversation"}`)
 			r.ok("POST", sess+"/message", promptBody(earlier, "Speak."))
 
-			s := openScreen(t, program, "attach", r.url, "--dir", r.dir, "--session", strings.TrimPrefix(sess, "/session/"))
+			s := openScreen(t, program, "attach", readFirst(t, r.url), "--dir", r.dir, "--session", strings.TrimPrefix(sess, "/session/"))
 			s.see("Words of an earlier day.")
 			s.command("/new", "New session")
 			s.see("Ask anything")
@@ -74,6 +81,53 @@ func TestOpenCodeAttach(t *testing.T) {
 			s.see("Sessions", "Earlier conversation")
 		})
 	}
+}
+
+// reading is whether messages were answered.
+type reading struct {
+	ctx  context.Context // ends when they were
+	done context.CancelFunc
+}
+
+// readFirst stands before a server, and passes the prompts of a session on once its messages
+// have been read through it. OpenCode's screens send the first prompt of a new session and read
+// its messages at the same time, and what they read replaces what events have told them since:
+// on a busy machine they lose an update for good, although the server had answered before it.
+func readFirst(t *testing.T, server string) string {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reads sync.Map // by path: whether the messages there were answered
+	read := func(path string) *reading {
+		r := &reading{}
+		r.ctx, r.done = context.WithCancel(context.Background())
+		known, _ := reads.LoadOrStore(path, r)
+		return known.(*reading)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // of connections that the screen closes
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		messages := strings.HasSuffix(req.URL.Path, "/message")
+		if messages && req.Method == http.MethodPost {
+			select {
+			case <-read(req.URL.Path).ctx.Done():
+			case <-req.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(w, req)
+		if messages && req.Method == http.MethodGet {
+			read(req.URL.Path).done()
+		}
+	}))
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	return front.URL
 }
 
 // screen is a terminal with a program in it.
