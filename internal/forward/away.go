@@ -18,10 +18,8 @@ import (
 
 // away is a request that may be about a directory which is not on this machine.
 type away struct {
-	f   *Forwarder
-	w   http.ResponseWriter
-	r   *http.Request
-	may func(dir string) error
+	f *Forwarder
+	*exchange
 }
 
 // serve has a request done by a worker, if it needs files that are not here but that a
@@ -50,7 +48,7 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 	if err != nil || len(workers) == 0 {
 		return false, err
 	}
-	if err := a.may(dir); err != nil {
+	if err := a.use(dir); err != nil {
 		return true, err
 	}
 	switch {
@@ -61,7 +59,7 @@ func (a *away) serve(session lathe.SessionID) (done bool, err error) {
 	case !workers[0].Living:
 		return true, lathe.Errorf(lathe.CodeUnavailable, "start one with: lathe worker "+offering(workers[0], root), "no worker has %s now", dir)
 	}
-	return true, a.f.pass(a.w, a.r, workers[0].Owner)
+	return true, a.f.pass(a.exchange, workers[0].Owner)
 }
 
 // look has a session looked at where it is worked on, if that is so.
@@ -70,10 +68,10 @@ func (a *away) look(session lathe.SessionID, dir string) (done bool, err error) 
 	if err != nil || !held || h.Owner == a.f.o.Self {
 		return false, err
 	}
-	if err := a.may(dir); err != nil {
+	if err := a.use(dir); err != nil {
 		return true, err
 	}
-	return true, a.f.pass(a.w, a.r, h.Owner)
+	return true, a.f.pass(a.exchange, h.Owner)
 }
 
 // offering is how a worker was told to offer a directory.
@@ -187,7 +185,7 @@ func (a *away) drop(session lathe.SessionID) (done bool, err error) {
 		return false, nil // the route says so
 	}
 	if err == nil {
-		err = a.may(sess.Directory)
+		err = a.use(sess.Directory)
 	}
 	if err != nil {
 		return true, err
@@ -197,7 +195,7 @@ func (a *away) drop(session lathe.SessionID) (done bool, err error) {
 		return false, err
 	}
 	if i := slices.IndexFunc(taken, func(o store.Owner) bool { return o != a.f.o.Self }); i >= 0 {
-		return true, a.f.pass(a.w, a.r, taken[i])
+		return true, a.f.pass(a.exchange, taken[i])
 	}
 	if dropped == 0 {
 		return false, nil
@@ -206,7 +204,7 @@ func (a *away) drop(session lathe.SessionID) (done bool, err error) {
 	if a.r.Method == http.MethodDelete {
 		return false, nil
 	}
-	answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("true")}.write(a.w)
+	a.answer(answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("true")})
 	return true, nil
 }
 
@@ -258,7 +256,7 @@ func (a *away) queue(w store.Work) error {
 			got, err = early, nil
 		}
 		if err == nil {
-			got.write(a.w)
+			a.answer(got)
 		}
 		return err
 	}
@@ -306,7 +304,7 @@ func (a *away) await(n int64) error {
 				body, _ := json.Marshal(map[string]any{"name": "UnknownError", "data": map[string]string{"message": res.err.Error()}}) // strings encode
 				res.answer = answer{Status: http.StatusOK, Body: body}
 			}
-			res.write(a.w)
+			a.answer(res.answer)
 			return nil
 		case <-tick.C:
 			if !late {

@@ -181,30 +181,32 @@ func (f *Forwarder) askedBefore(r *http.Request, about subject) (id lathe.Sessio
 
 // Serve has a request done by the server that holds its session, and reports whether
 // there was such a server. May is asked whether the caller may use the session's
-// directory.
-func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error) {
+// directory. Told is called with that before the answer to what changes something there, once
+// the events of it are published here.
+func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error, told func(dir string)) (done bool, err error) {
+	x := &exchange{w: w, r: r, may: may, told: told}
 	if id := terminalOf(r); id != "" {
-		return f.terminal(w, r, id, may)
+		return f.terminal(x, id)
 	}
 	if id := jobOf(r); id != "" {
-		if done, err := f.job(w, r, id, may); done || err != nil {
+		if done, err := f.job(x, id); done || err != nil {
 			return done, err
 		}
 	}
 	id := f.sessionOf(r)
 	if id == "" {
-		return (&away{f, w, r, may}).serve("")
+		return (&away{f, x}).serve("")
 	}
 	h, held, err := f.o.Store.Holder(r.Context(), id)
 	switch {
 	case err != nil || held && h.Owner == f.o.Self:
 		return false, err
 	case !held:
-		return (&away{f, w, r, may}).serve(id)
+		return (&away{f, x}).serve(id)
 	}
 	sess, err := f.o.Store.Session(r.Context(), id)
 	if err == nil {
-		err = may(sess.Directory)
+		err = x.use(sess.Directory)
 	}
 	if err == nil && ends(r) { // what steers it has not reached it yet
 		_, _, err = f.o.Store.Queue.Drop(r.Context(), id)
@@ -212,30 +214,53 @@ func (f *Forwarder) Serve(w http.ResponseWriter, r *http.Request, may func(dir s
 	if err != nil {
 		return true, err
 	}
-	if done, err := (&away{f, w, r, may}).steer(sess, h.Owner); done || err != nil {
+	if done, err := (&away{f, x}).steer(sess, h.Owner); done || err != nil {
 		return true, err
 	}
-	return true, f.pass(w, r, h.Owner)
+	return true, f.pass(x, h.Owner)
+}
+
+// exchange is a request of a client, and what is asked and told while it is answered.
+type exchange struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	dir  string // what it is about, if the caller may use it
+	may  func(dir string) error
+	told func(dir string)
+}
+
+// use asks whether the caller may use the directory that the request is about.
+func (x *exchange) use(dir string) error {
+	x.dir = dir
+	return x.may(dir)
+}
+
+// answer writes an answer whose events are published here.
+func (x *exchange) answer(a answer) {
+	if x.dir != "" && !reads(x.r) {
+		x.told(x.dir)
+	}
+	a.write(x.w)
 }
 
 // pass has another server do a request, and writes its answer.
-func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, to store.Owner) error {
-	in, err := f.read(w, r)
+func (f *Forwarder) pass(x *exchange, to store.Owner) error {
+	in, err := f.read(x.w, x.r)
 	if err != nil {
 		return err
 	}
 	send := f.send
-	if secret(r) {
+	if secret(x.r) {
 		send = f.sendSealed
 	}
-	a, err := send(r.Context(), to, in)
+	a, err := send(x.r.Context(), to, in)
 	if err != nil {
 		return err
 	}
-	if !reads(r) {
-		f.settle(r.Context(), a)
+	if !reads(x.r) {
+		f.settle(x.r.Context(), a)
 	}
-	a.write(w)
+	x.answer(a)
 	return nil
 }
 

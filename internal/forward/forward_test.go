@@ -90,6 +90,8 @@ type empty struct{ store.Queue }
 
 func (empty) Drop(context.Context, lathe.SessionID) (int, []store.Owner, error) { return 0, nil, nil }
 
+func untold(string) {}
+
 // Who may not use a directory here does not get at it through another server.
 func TestServeWhereTheCallerMay(t *testing.T) {
 	s := &store.Store{Mail: others{}, Leases: held{}, SessionReader: held{}, Queue: empty{}}
@@ -102,14 +104,15 @@ func TestServeWhereTheCallerMay(t *testing.T) {
 			t.Errorf("asked about %q", dir)
 		}
 		return refused
-	})
+	}, untold)
 	if !done || !errors.Is(err, refused) {
 		t.Errorf("got %v, %v", done, err)
 	}
 	w := httptest.NewRecorder()
-	done, err = f.Serve(w, r, func(string) error { return nil })
-	if !done || err != nil || w.Body.String() != "[]" {
-		t.Errorf("got %v, %v, %q", done, err, w.Body)
+	told := ""
+	done, err = f.Serve(w, r, func(string) error { return nil }, func(dir string) { told = dir })
+	if !done || err != nil || w.Body.String() != "[]" || told != "/d" {
+		t.Errorf("got %v, %v, %q, told of %q", done, err, w.Body, told)
 	}
 }
 
@@ -121,7 +124,7 @@ func TestLookWhereItIsHeld(t *testing.T) {
 	refused := errors.New("refused")
 	for may, want := range map[error]string{nil: "[]", refused: ""} {
 		w := httptest.NewRecorder()
-		done, err := f.Serve(w, httptest.NewRequest("GET", "/lathe/session/ses_1/review", nil), func(string) error { return may })
+		done, err := f.Serve(w, httptest.NewRequest("GET", "/lathe/session/ses_1/review", nil), func(string) error { return may }, untold)
 		if !done || !errors.Is(err, may) || w.Body.String() != want {
 			t.Errorf("%v: %t, %v, %q", may, done, err, w.Body)
 		}
@@ -158,13 +161,13 @@ func TestDropNeedsTheRight(t *testing.T) {
 	refused := errors.New("refused")
 	for _, method := range []string{"POST /session/ses_1/abort", "DELETE /session/ses_1"} {
 		method, path, _ := strings.Cut(method, " ")
-		done, err := f.Serve(httptest.NewRecorder(), httptest.NewRequest(method, path, nil), func(string) error { return refused })
+		done, err := f.Serve(httptest.NewRecorder(), httptest.NewRequest(method, path, nil), func(string) error { return refused }, untold)
 		if !done || !errors.Is(err, refused) || q.left != 1 || told != 0 {
 			t.Errorf("%s of somebody who may not: %v, %v, %d left, %d told", method, done, err, q.left, told)
 		}
 	}
 	w := httptest.NewRecorder()
-	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/abort", nil), func(string) error { return nil })
+	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/abort", nil), func(string) error { return nil }, untold)
 	if !done || err != nil || q.left != 0 || told != 1 || w.Body.String() != "true" {
 		t.Errorf("of one who may: %v, %v, %d left, %d told, %q", done, err, q.left, told, w.Body)
 	}

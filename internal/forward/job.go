@@ -28,29 +28,29 @@ func jobOf(r *http.Request) string {
 }
 
 // job has a request done by the server that has its job.
-func (f *Forwarder) job(w http.ResponseWriter, r *http.Request, id string, may func(dir string) error) (done bool, err error) {
-	if _, err := f.o.Jobs.Get("", id); err == nil || r.Method == http.MethodOptions {
+func (f *Forwarder) job(x *exchange, id string) (done bool, err error) {
+	if _, err := f.o.Jobs.Get("", id); err == nil || x.r.Method == http.MethodOptions {
 		return false, nil
 	}
-	at, err := f.find(r, "/lathe/job/"+url.PathEscape(id), may)
+	at, err := f.find(x.r, "/lathe/job/"+url.PathEscape(id), x.may)
 	if errors.Is(err, line.ErrNotFound) {
 		return false, nil // the route says so
 	}
 	if err != nil {
 		return true, err
 	}
-	if path, _ := segments(r); r.Method == http.MethodGet && path[len(path)-1] == "output" {
-		return true, f.output(w, r, at)
+	if path, _ := segments(x.r); x.r.Method == http.MethodGet && path[len(path)-1] == "output" {
+		return true, f.output(x.w, x.r, at)
 	}
-	in, err := f.read(w, r)
+	in, err := f.read(x.w, x.r)
 	if err != nil {
 		return true, err
 	}
-	a, err := f.sendSealed(r.Context(), at, in)
+	a, err := f.sendSealed(x.r.Context(), at, in)
 	if err != nil {
 		return true, err
 	}
-	a.write(w)
+	a.write(x.w)
 	return true, nil
 }
 

@@ -55,7 +55,7 @@ func TestKeysPassSealed(t *testing.T) {
 		o.f = New(Options{Bus: bus.New(bus.Options{}), Store: &store.Store{Mail: o}, Log: slog.New(slog.DiscardHandler), Local: func() http.RoundTripper { return o }})
 		defer o.f.Close()
 		w := httptest.NewRecorder()
-		if err := o.f.pass(w, httptest.NewRequest(tt.method, tt.path, strings.NewReader("sk-geheim")), other); err != nil || w.Body.String() != `"answer-4711"` {
+		if err := o.f.pass(&exchange{w: w, r: httptest.NewRequest(tt.method, tt.path, strings.NewReader("sk-geheim"))}, other); err != nil || w.Body.String() != `"answer-4711"` {
 			t.Errorf("%s %s: %v, %q", tt.method, tt.path, err, w.Body)
 		}
 		if want := tt.method + " " + tt.path + " sk-geheim"; len(o.asked) != 1 || o.asked[0] != want {
@@ -80,7 +80,7 @@ func TestKeysNeedASeal(t *testing.T) {
 	f := New(Options{Bus: bus.New(bus.Options{}), Store: &store.Store{Mail: older{}}, Log: slog.New(slog.DiscardHandler)})
 	defer f.Close()
 	w := httptest.NewRecorder()
-	err := f.pass(w, httptest.NewRequest("PUT", "/auth/anthropic", strings.NewReader("sk-geheim")), other)
+	err := f.pass(&exchange{w: w, r: httptest.NewRequest("PUT", "/auth/anthropic", strings.NewReader("sk-geheim"))}, other)
 	if lathe.CodeOf(err) != lathe.CodeUnavailable || w.Body.Len() > 0 || len(f.keys) > 0 {
 		t.Errorf("%v, %q, %d keys", err, w.Body, len(f.keys))
 	}

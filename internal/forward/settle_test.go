@@ -37,12 +37,13 @@ func TestAnswerComesAfterItsEvents(t *testing.T) {
 		at           int64
 		told         time.Duration // when the events are told here; 0: never
 		want         time.Duration
+		calls        int
 	}{
-		{"events follow", "POST", 7, 39 * time.Millisecond, 40 * time.Millisecond},
-		{"events are there", "POST", 3, 0, 0},
-		{"events never come", "POST", 7, 0, settleTime},
-		{"an older server", "POST", 0, 0, 0},
-		{"a read", "GET", 7, 0, 0},
+		{"events follow", "POST", 7, 39 * time.Millisecond, 40 * time.Millisecond, 1},
+		{"events are there", "POST", 3, 0, 0, 1},
+		{"events never come", "POST", 7, 0, settleTime, 1},
+		{"an older server", "POST", 0, 0, 0, 1},
+		{"a read", "GET", 7, 0, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,8 +60,15 @@ func TestAnswerComesAfterItsEvents(t *testing.T) {
 				r := httptest.NewRequestWithContext(t.Context(), tt.method, "/session/ses_1/message", nil)
 				begin := time.Now()
 				w := httptest.NewRecorder()
-				if err := f.pass(w, r, other); err != nil || w.Body.String() != "true" {
-					t.Errorf("passed on: %v, %q", err, w.Body)
+				told := 0
+				x := &exchange{w: w, r: r, dir: "/d", told: func(dir string) {
+					told++
+					if dir != "/d" || w.Body.Len() > 0 || time.Since(begin) != tt.want {
+						t.Errorf("told after %v, with the answer %q", time.Since(begin), w.Body)
+					}
+				}}
+				if err := f.pass(x, other); err != nil || w.Body.String() != "true" || told != tt.calls {
+					t.Errorf("passed on: %v, %q, told %d times", err, w.Body, told)
 				}
 				if took := time.Since(begin); took != tt.want {
 					t.Errorf("the answer came after %v, want %v", took, tt.want)

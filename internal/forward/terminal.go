@@ -30,18 +30,18 @@ func terminalOf(r *http.Request) string {
 }
 
 // terminal has a request done by the server that has its terminal.
-func (f *Forwarder) terminal(w http.ResponseWriter, r *http.Request, id string, may func(dir string) error) (done bool, err error) {
-	if _, ok := f.placeOf(id); ok || r.Method == http.MethodOptions {
+func (f *Forwarder) terminal(x *exchange, id string) (done bool, err error) {
+	if _, ok := f.placeOf(id); ok || x.r.Method == http.MethodOptions {
 		return false, nil
 	}
-	at, err := f.find(r, "/pty/"+url.PathEscape(id), may)
+	at, err := f.find(x.r, "/pty/"+url.PathEscape(id), x.may)
 	if errors.Is(err, line.ErrNotFound) {
 		return false, nil // the route says so
 	}
 	if err != nil {
 		return true, err
 	}
-	return true, f.pass(w, r, at)
+	return true, f.pass(x, at)
 }
 
 // Terminal attaches to a terminal of another server, if the caller may use its directory.

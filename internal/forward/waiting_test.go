@@ -67,7 +67,7 @@ func (q *slow) forwarder(told chan lathe.Notice) *Forwarder {
 func prompt(t *testing.T, f *Forwarder) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/prompt_async", strings.NewReader(`{"parts":[]}`)), func(string) error { return nil })
+	done, err := f.Serve(w, httptest.NewRequest("POST", "/session/ses_1/prompt_async", strings.NewReader(`{"parts":[]}`)), func(string) error { return nil }, untold)
 	if !done || err != nil || w.Code != 204 {
 		t.Fatalf("%v, %v, %d", done, err, w.Code)
 	}

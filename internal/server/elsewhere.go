@@ -19,8 +19,9 @@ import (
 type Elsewhere interface {
 	// Serve has a request done by another server, if that holds the session that it would
 	// change, and writes its answer. May is asked first whether the caller may use the
-	// session's directory.
-	Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error) (done bool, err error)
+	// session's directory. Told is called with that before the answer to what changes something
+	// there, once the events of it are published here.
+	Serve(w http.ResponseWriter, r *http.Request, may func(dir string) error, told func(dir string)) (done bool, err error)
 	// Gather sends a request that only reads to all the others, and returns what those
 	// answer that can. The request has no body.
 	Gather(r *http.Request) [][]byte
@@ -47,7 +48,7 @@ func (s *Server) elsewhere(w *answer, r *http.Request) bool {
 	if !c.anywhere() { // the other server would take this one for the caller
 		r = r.WithContext(people.Narrow(r.Context()))
 	}
-	done, err := s.opts.Elsewhere.Serve(w, r, c.mayUse)
+	done, err := s.opts.Elsewhere.Serve(w, r, c.mayUse, func(dir string) { s.events.Settle(r.Context(), dir) })
 	if err != nil {
 		s.fail(w, r, err)
 		return true

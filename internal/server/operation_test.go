@@ -295,7 +295,7 @@ type away struct{ Elsewhere }
 func (away) Changes(*http.Request) lathe.SessionID { return "" }
 func (away) Offered(context.Context, string) bool  { return false }
 func (away) Gather(*http.Request) [][]byte         { return nil }
-func (away) Serve(w http.ResponseWriter, r *http.Request, _ func(string) error) (bool, error) {
+func (away) Serve(w http.ResponseWriter, r *http.Request, _ func(string) error, _ func(string)) (bool, error) {
 	if r.Method == http.MethodGet {
 		return false, nil
 	}
