@@ -222,11 +222,12 @@ func (h *history) harm(all *sync.WaitGroup, p *proc) {
 	}
 }
 
-// quiet waits until nothing is done or waits any more.
+// quiet waits until nothing is done or waits any more, and all workers are there.
 func (h *history) quiet() {
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		state := h.state(h.random)
 		open := slices.ContainsFunc(h.talks, func(c *talk) bool { return strings.Contains(state, c.id) })
+		open = open || strings.Count(state, `"state":"ready"`) < workers
 		if !open || h.r.t.Failed() {
 			return
 		}
@@ -243,7 +244,8 @@ func (h *history) state(random *rand.Rand) string {
 	return state + string(h.r.insist(random, "GET", "/session/status", nil))
 }
 
-// keep stores what a round that failed did, and returns where.
+// keep stores what a round that failed did, and what the processes do that it ends, and returns
+// where.
 func (h *history) keep(seed uint64) string {
 	dir := os.Getenv(keepVar)
 	if dir == "" {
@@ -268,6 +270,7 @@ func (h *history) keep(seed uint64) string {
 	}
 	err := os.WriteFile(filepath.Join(dir, "history.txt"), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
 	for _, p := range h.r.procs {
+		p.dump()
 		for _, path := range p.logs() {
 			if raw, e := os.ReadFile(path); e == nil && err == nil {
 				err = os.WriteFile(filepath.Join(dir, p.name+"-"+filepath.Base(path)), raw, 0o600)

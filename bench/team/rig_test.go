@@ -55,7 +55,8 @@ type proc struct {
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
-	address string // of a server; "" while it is down
+	ended   chan struct{} // closed when it has
+	address string        // of a server; "" while it is down
 }
 
 func newRig(t *testing.T, servers, workers int) *rig {
@@ -157,19 +158,33 @@ func (p *proc) start() {
 		if p.clock != nil {
 			cmd.Env = append(cmd.Env, "LATHE_TEST_CLOCK="+p.clock.path)
 		}
+		said, err := os.OpenFile(p.said(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		must(p.r.t, err)
+		cmd.Stderr = said
 		out, err := cmd.StdoutPipe()
 		must(p.r.t, err)
 		must(p.r.t, cmd.Start())
+		must(p.r.t, said.Close())
 		line, err := bufio.NewReader(out).ReadString('\n')
 		if err == nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
 			_, address, _ := strings.Cut(strings.TrimSpace(line), "http://")
+			ended := make(chan struct{})
 			p.mu.Lock()
-			p.cmd = cmd
+			p.cmd, p.ended = cmd, ended
 			if address != "" {
 				p.address = "http://" + address
 			}
 			p.mu.Unlock()
+			go func() {
+				defer close(ended)
+				_, _ = io.Copy(io.Discard, out)
+				_ = cmd.Wait() // its state says how
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				if p.cmd == cmd {
+					p.r.t.Errorf("%s ended by itself: %v", p.name, cmd.ProcessState)
+				}
+			}()
 			return
 		}
 		_ = cmd.Process.Kill()
@@ -182,36 +197,51 @@ func (p *proc) start() {
 
 // kill ends the process at once. It may be called twice.
 func (p *proc) kill() {
-	p.mu.Lock()
-	cmd := p.cmd
-	p.cmd, p.address = nil, ""
-	p.mu.Unlock()
-	if cmd != nil {
+	if cmd, ended := p.leave(); cmd != nil {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
+		<-ended
+	}
+}
+
+// leave returns the process, which is to be ended now, and what is closed when it has.
+func (p *proc) leave() (cmd *exec.Cmd, ended <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cmd, ended = p.cmd, p.ended
+	p.cmd, p.address = nil, ""
+	return cmd, ended
+}
+
+// dump ends the process, which writes what each of its goroutines does.
+func (p *proc) dump() {
+	if cmd, ended := p.leave(); cmd != nil {
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		late := time.AfterFunc(patience/10, func() { _ = cmd.Process.Kill() })
+		defer late.Stop()
+		<-ended
 	}
 }
 
 // stop has the process end by itself, as an update of a machine does.
 func (p *proc) stop() {
-	p.mu.Lock()
-	cmd := p.cmd
-	p.cmd, p.address = nil, ""
-	p.mu.Unlock()
+	cmd, ended := p.leave()
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	ended := time.AfterFunc(patience, func() {
+	late := time.AfterFunc(patience, func() {
 		p.r.t.Errorf("%s does not end", p.name)
 		_ = cmd.Process.Kill()
 	})
-	defer ended.Stop()
-	_ = cmd.Wait() // whatever its exit code is
+	defer late.Stop()
+	<-ended // whatever its exit code is
 }
 
-// logs are the files that the process has written about itself.
+// said is the file with what the process has said to a person.
+func (p *proc) said() string { return filepath.Join(p.r.root, p.name+".stderr") }
+
+// logs are the files that the process has written about itself, and what it has said.
 func (p *proc) logs() []string {
 	paths, _ := filepath.Glob(filepath.Join(p.r.root, p.name, "state", "log", "*"))
 	more, _ := filepath.Glob(filepath.Join(p.r.root, p.name, "*", "log", "*"))
-	return slices.Compact(slices.Sorted(slices.Values(append(paths, more...))))
+	return slices.Compact(slices.Sorted(slices.Values(append(append(paths, more...), p.said()))))
 }
 
 // pause stops the process for a while, so that it is taken for dead, and comes back.

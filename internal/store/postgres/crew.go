@@ -25,14 +25,20 @@ const (
 	mostTries = 3
 )
 
+// offer is what a worker offers.
+type offer struct {
+	directories []string
+	turns       int
+	remotes     map[string]string
+}
+
 // Offer implements [store.Crew].
 func (c crew) Offer(ctx context.Context, directories []string, turns int, remotes map[string]string) error {
-	c.heart.mu.Lock()
-	c.heart.stay = true
-	c.heart.mu.Unlock()
+	o := &offer{directories, turns, remotes}
+	c.heart.setOffer(o)
 	err := c.explain(c.heart.ensure(ctx))
 	if err == nil {
-		err = c.attempt(ctx, func(tx *tx) error { return tx.offer(directories, turns, remotes) })
+		err = c.attempt(ctx, func(tx *tx) error { return tx.offer(o) })
 	}
 	if err != nil {
 		return fmt.Errorf("offer directories: %w", err)
@@ -40,14 +46,28 @@ func (c crew) Offer(ctx context.Context, directories []string, turns int, remote
 	return nil
 }
 
-func (tx *tx) offer(directories []string, turns int, remotes map[string]string) error {
+// setOffer notes what this server offers as a worker; nil: nothing more.
+func (h *heart) setOffer(o *offer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.offer = o
+}
+
+// offered returns what this server offers; nil if it is no worker.
+func (h *heart) offered() *offer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.offer
+}
+
+func (tx *tx) offer(offer *offer) error {
 	self := tx.db.heart.self
 	// What workers that are gone offered is not needed once another offers the same.
 	_, err := tx.exec(`DELETE FROM offer f WHERE owner = $1 OR NOT EXISTS (SELECT 1 FROM owner o WHERE o.id = f.owner AND o.expires > clock_timestamp())
-		AND (directory = ANY($2) OR since < clock_timestamp() - interval '1 day')`, self.ID, directories)
-	for _, dir := range directories {
+		AND (directory = ANY($2) OR since < clock_timestamp() - interval '1 day')`, self.ID, offer.directories)
+	for _, dir := range offer.directories {
 		if err == nil {
-			_, err = tx.exec(`INSERT INTO offer (owner, name, directory, turns, remote) VALUES ($1, $2, $3, $4, $5)`, self.ID, self.Name, clean(dir), turns, clean(remotes[dir]))
+			_, err = tx.exec(`INSERT INTO offer (owner, name, directory, turns, remote) VALUES ($1, $2, $3, $4, $5)`, self.ID, self.Name, clean(dir), offer.turns, clean(offer.remotes[dir]))
 		}
 	}
 	return err
@@ -56,9 +76,7 @@ func (tx *tx) offer(directories []string, turns int, remotes map[string]string) 
 // Withdraw implements [store.Crew]. The offer stays, as that of a worker that is gone, so
 // that work can wait for another.
 func (c crew) Withdraw(ctx context.Context) error {
-	c.heart.mu.Lock()
-	c.heart.stay = false
-	c.heart.mu.Unlock()
+	c.heart.setOffer(nil)
 	err := c.batch(ctx, func(tx *tx) error {
 		_, err := tx.exec(`UPDATE offer SET turns = 0 WHERE owner = $1`, c.heart.self.ID)
 		return err
@@ -69,11 +87,16 @@ func (c crew) Withdraw(ctx context.Context) error {
 	return nil
 }
 
-// Take implements [store.Crew]. Most looks find nothing and are one query.
+// Take implements [store.Crew]. Most looks find nothing and are one query. A worker that was not
+// heard of for a while is back with it: meanwhile another may have removed its offer.
 func (c crew) Take(ctx context.Context, free int, doing []int64, limits map[string]int) (taken []store.Work, err error) {
 	var some bool
-	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM work w WHERE ended IS NULL AND (taker = '' OR NOT `+livingTaker+` OR taker = $1 AND NOT n = ANY($2)))`,
-		c.heart.self.ID, doing).Scan(&some)
+	var offered int
+	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM work w WHERE ended IS NULL AND (taker = '' OR NOT `+livingTaker+` OR taker = $1 AND NOT n = ANY($2))),
+		(SELECT count(*) FROM offer WHERE owner = $1)`, c.heart.self.ID, doing).Scan(&some, &offered)
+	if o := c.heart.offered(); err == nil && o != nil && offered < len(o.directories) {
+		err = c.batch(ctx, func(tx *tx) error { return tx.offer(o) })
+	}
 	if err != nil || !some {
 		return nil, c.explain(err)
 	}

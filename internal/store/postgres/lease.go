@@ -21,7 +21,7 @@ type heart struct {
 	life time.Duration
 
 	mu     sync.Mutex
-	stay   bool                       // it beats without leases, too: this server is a worker
+	offer  *offer                     // of a worker, for which it beats without leases, too; nil: this is none
 	held   map[lathe.SessionID]*lease // leases that this server believes to hold
 	beaten time.Time                  // when the database was last told
 	end    chan struct{}              // closed to end beating; nil while there is nothing to tell
@@ -87,7 +87,7 @@ func (h *heart) run(end chan struct{}) {
 func (h *heart) idle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stay || len(h.held) > 0 {
+	if h.offer != nil || len(h.held) > 0 {
 		return false
 	}
 	h.end = nil

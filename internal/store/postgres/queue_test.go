@@ -216,6 +216,50 @@ func TestWorkOfAWorkerThatIsGone(t *testing.T) {
 	}
 }
 
+// A worker that was not heard of while another began to offer the same is a worker again once it
+// looks for work; one that has stopped is not.
+func TestOfferOfAWorkerThatCameBack(t *testing.T) {
+	url := pgtest.Schema(t)
+	db, a := open(t, postgres.Options{URL: url, Life: time.Hour})
+	remotes := map[string]string{"/clones/app": "git@example.org:app.git"}
+	must(t, a.Crew.Offer(t.Context(), []string{"/clones/app", "/a"}, 2, remotes))
+	mine := func() (w store.Worker) {
+		state, err := a.Queue.State(t.Context())
+		must(t, err)
+		for _, o := range state.Workers {
+			if o.ID == db.Self().ID {
+				w = o
+			}
+		}
+		return w
+	}
+	before := mine()
+	for _, other := range [][]string{{"/a"}, {"/a", "/clones/app"}} {
+		must(t, db.Forget(t.Context()))
+		worker(t, postgres.Options{URL: url}, 1, other...)
+		must(t, db.Beat(t.Context()))
+		if got := mine().Directories; len(got)+len(other) != 2 {
+			t.Fatalf("another offers %q, and %q is left of what the first does", other, got)
+		}
+		n := add(t, a, store.Work{Session: "ses_" + lathe.SessionID(fmt.Sprint(len(other))), Directory: "/a", Root: "/a"})
+		if _, got := sessions(t, a, 1, nil, nil); !cmp.Equal(got, []int64{n}) {
+			t.Errorf("taken: %d, want %d", got, n)
+		}
+		must(t, a.Crew.Done(t.Context(), n, nil, true))
+		after := mine()
+		if after.Since = before.Since; !cmp.Equal(after, before) {
+			t.Errorf("it offers %+v, and before %+v", after, before)
+		}
+	}
+	must(t, a.Crew.Withdraw(t.Context()))
+	must(t, db.Forget(t.Context()))
+	worker(t, postgres.Options{URL: url}, 1, "/a", "/clones/app")
+	sessions(t, a, 1, nil, nil)
+	if w := mine(); w.ID != "" {
+		t.Errorf("a worker that has stopped offers %+v", w)
+	}
+}
+
 // waitGone waits until an owner counts as gone.
 func waitGone(t *testing.T, s storetest.Store, o store.Owner) {
 	t.Helper()
