@@ -88,19 +88,27 @@ func (c crew) Withdraw(ctx context.Context) error {
 }
 
 // Take implements [store.Crew]. Most looks find nothing and are one query. A worker that was not
-// heard of for a while is back with it: meanwhile another may have removed its offer.
+// heard of for a while is back with it: another may have removed its offer, and what it took
+// while it counts as gone the next one would take from it.
 func (c crew) Take(ctx context.Context, free int, doing []int64, limits map[string]int) (taken []store.Work, err error) {
 	var some bool
 	var offered int
 	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM work w WHERE ended IS NULL AND (taker = '' OR NOT `+livingTaker+` OR taker = $1 AND NOT n = ANY($2))),
 		(SELECT count(*) FROM offer WHERE owner = $1)`, c.heart.self.ID, doing).Scan(&some, &offered)
-	if o := c.heart.offered(); err == nil && o != nil && offered < len(o.directories) {
-		err = c.batch(ctx, func(tx *tx) error { return tx.offer(o) })
-	}
-	if err != nil || !some {
+	o := c.heart.offered()
+	removed := o != nil && offered < len(o.directories)
+	if err != nil || !some && !removed {
 		return nil, c.explain(err)
 	}
+	if err := c.explain(c.heart.ensure(ctx)); err != nil {
+		return nil, err
+	}
 	err = c.batch(ctx, func(tx *tx) error {
+		if removed {
+			if err := tx.offer(o); err != nil {
+				return err
+			}
+		}
 		taken, err = tx.take(free, doing, limits)
 		return err
 	})

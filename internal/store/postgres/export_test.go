@@ -10,12 +10,12 @@ func (d *DB) Silence() { d.heart.silence() }
 
 // Forget has the server count as one that was not heard of for too long, until it beats.
 func (d *DB) Forget(ctx context.Context) error {
+	d.heart.mu.Lock()
+	d.heart.beaten = time.Time{}
+	d.heart.mu.Unlock()
 	_, err := d.pool.Exec(ctx, `UPDATE owner SET expires = clock_timestamp() - interval '1 minute' WHERE id = $1`, d.heart.self.ID)
 	return err
 }
-
-// Beat tells the database that the server lives.
-func (d *DB) Beat(ctx context.Context) error { return d.heart.beat(ctx) }
 
 // Schema is the newest version of the tables.
 const Schema = schema

@@ -237,7 +237,6 @@ func TestOfferOfAWorkerThatCameBack(t *testing.T) {
 	for _, other := range [][]string{{"/a"}, {"/a", "/clones/app"}} {
 		must(t, db.Forget(t.Context()))
 		worker(t, postgres.Options{URL: url}, 1, other...)
-		must(t, db.Beat(t.Context()))
 		if got := mine().Directories; len(got)+len(other) != 2 {
 			t.Fatalf("another offers %q, and %q is left of what the first does", other, got)
 		}
@@ -257,6 +256,23 @@ func TestOfferOfAWorkerThatCameBack(t *testing.T) {
 	sessions(t, a, 1, nil, nil)
 	if w := mine(); w.ID != "" {
 		t.Errorf("a worker that has stopped offers %+v", w)
+	}
+}
+
+// Workers that were not heard of for a while, because the database was away, do not take from each
+// other what they take first: as what no worker survived it would be given up.
+func TestWorkAfterAnOutage(t *testing.T) {
+	url := pgtest.Schema(t)
+	a, first := worker(t, postgres.Options{URL: url, Life: time.Hour}, 5, "/a")
+	b, second := worker(t, postgres.Options{URL: url, Life: time.Hour}, 5, "/a")
+	want := add(t, first, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	must(t, a.Forget(t.Context()))
+	must(t, b.Forget(t.Context()))
+	if _, got := sessions(t, first, 5, nil, nil); !cmp.Equal(got, []int64{want}) {
+		t.Errorf("taken: %d, want %d", got, want)
+	}
+	if _, got := sessions(t, second, 5, nil, nil); got != nil {
+		t.Errorf("another has taken %d, too", got)
 	}
 }
 
