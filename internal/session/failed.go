@@ -37,7 +37,7 @@ func (j *work) refuseAs(w *waiting, out turn.Outcome, f lathe.Failure, cause err
 	out.Failure = f
 	if w.message != nil {
 		out.Last = j.failedAnswer(w, f)
-		if err := j.saveAnswer(context.Background(), out.Last); err != nil {
+		if err := j.saveAnswer(context.Background(), out.Last); err != nil && !errors.Is(err, store.ErrLost) {
 			j.r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", j.r.current().ID, "message", w.message.ID, "err", err)
 			j.r.owed = append(j.r.owed, out.Last)
 			j.r.s.owed.owes(j.r)
@@ -109,11 +109,29 @@ func failureOf(err error) lathe.Failure {
 func (r *runner) pay(ctx context.Context) error {
 	for len(r.owed) > 0 {
 		m := r.owed[0]
-		err := r.rec.Commit(ctx, turn.Change{Message: m})
+		paid, err := r.paid(ctx, m)
+		if err == nil && !paid {
+			err = r.rec.Commit(ctx, turn.Change{Message: m})
+		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) { // the answer is gone with its session
 			return err
 		}
 		r.owed = r.owed[1:]
 	}
 	return nil
+}
+
+// paid reports whether the prompt that a failed answer is for has another one by now: who took the
+// session over meanwhile has closed what was open in it, or has answered the prompt.
+func (r *runner) paid(ctx context.Context, owed *lathe.Message) (bool, error) {
+	prompt := owed.Info.(*lathe.Assistant).ParentID
+	for m, err := range r.s.opts.Store.Messages(ctx, owed.SessionID, store.MessageFilter{}) {
+		if err != nil || m.ID == prompt {
+			return false, err
+		}
+		if a, ok := m.Info.(*lathe.Assistant); ok && a.ParentID == prompt {
+			return !a.Completed.IsZero() && (a.Error != nil || a.Finish == lathe.FinishStop), nil
+		}
+	}
+	return false, nil
 }

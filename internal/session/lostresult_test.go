@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"lathe"
 	"lathe/internal/llm"
@@ -26,14 +25,7 @@ func TestCallIsClosedWhoseResultIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, run := p.send(s.ID, "go")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(p.dir, "began")); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the command does not begin")
-		}
-	}
+	p.await("began")
 	lost := errors.New("the store is away for a moment")
 	p.fault.Store(&lost)
 	if err := os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"lathe"
 	"lathe/internal/store"
@@ -94,7 +95,7 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 		j.leave()
 		return true
 	}
-	if errors.Is(err, store.ErrLost) || errors.Is(context.Cause(j.ctx), store.ErrLost) {
+	if j.isLost(err) {
 		j.lose()
 		return true
 	}
@@ -119,6 +120,24 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	}
 	j.end()
 	return true
+}
+
+// lookTime bounds how long it is asked whether a session was lost.
+const lookTime = 5 * time.Second
+
+// isLost reports whether another server has taken the session over. A turn that failed may not know:
+// in a process that was paused time has run out for whatever it was storing.
+func (j *work) isLost(err error) bool {
+	if errors.Is(err, store.ErrLost) || errors.Is(context.Cause(j.ctx), store.ErrLost) {
+		return true
+	}
+	if err == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), lookTime)
+	defer cancel()
+	valid, err := j.lease.Valid(ctx)
+	return err == nil && !valid
 }
 
 // lose ends the work: another server has taken the session over and closed what was open in it. What
