@@ -76,7 +76,8 @@ type Crew interface {
 	// this server works on. Doing is what it has; other work that it is said to have was
 	// never given to it. The people and then the directories that have the least running
 	// come first, and among those the ones that have waited longest. Limits bound how
-	// much of a directory is done at once, by all workers together.
+	// much of a directory is done at once, by all workers together. An offer that others removed
+	// while this server was not heard of is made again.
 	Take(ctx context.Context, free int, doing []int64, limits map[string]int) ([]Work, error)
 	// Adopt takes what servers left that stop, in directories that no worker offers but that
 	// are here. Doing is as for Take.
