@@ -39,7 +39,7 @@ func (a aTurn) Serve(w http.ResponseWriter, r *http.Request, _ func(string) erro
 	return true, nil
 }
 
-// So has one whose turn another server ran.
+// A client has seen the whole turn where another server ran it, too.
 func TestEventsBeforeTheAnswerOfAnother(t *testing.T) {
 	other := &aTurn{}
 	r := newRig(t, func(o *Options) {
