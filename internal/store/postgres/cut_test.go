@@ -188,3 +188,35 @@ func changes(t *testing.T) map[string]change {
 		}, want: []string{"ann"}},
 	}
 }
+
+// A server that loses its connection while it starts to follow the others calls the journal what they
+// call it: numbers of one that is called otherwise mean nothing to clients.
+func TestJournalHasOneName(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, sound := open(t, postgres.Options{URL: url})
+	want := follow(t, sound)
+	for how, part := range parts {
+		cut := &cutter{part: part}
+		_, s := open(t, postgres.Options{URL: url, Dial: cut.dial})
+		for at, lost := int64(1), true; lost; at++ {
+			cut.left.Store(at)
+			got := follow(t, s)
+			lost = cut.left.Swap(0) <= 0
+			if got != want {
+				t.Errorf("lost at message %d, of which %s arrives, it is %q, want %q", at, how, got, want)
+			}
+		}
+	}
+}
+
+// follow returns the name of the journal when a server has begun to follow it.
+func follow(t *testing.T, s storetest.Store) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.Journal.Follow(ctx, func(func(context.Context) ([]store.Fact, error)) error {
+		cancel()
+		return nil
+	})
+	return s.Journal.Name()
+}

@@ -305,12 +305,13 @@ func (f follower) start(ctx context.Context) error {
 	for {
 		var n int64
 		var name string
-		err := f.read(ctx, func(v *view) error {
-			if err := v.row(`SELECT coalesce(max(n), 0) FROM event`).Scan(&n); err != nil {
+		err := f.retry(ctx, func(ctx context.Context) error {
+			return f.read(ctx, func(v *view) (err error) {
+				if err = v.row(`SELECT coalesce(max(n), 0) FROM event`).Scan(&n); err == nil {
+					name, err = v.journalName()
+				}
 				return err
-			}
-			name = v.journalName()
-			return nil
+			})
 		})
 		if err == nil {
 			f.journal.begin(name, n)
@@ -332,17 +333,21 @@ func (j *journal) begin(name string, n int64) {
 
 // journalName tells the events of this schema from those of any other, and from those of a
 // copy that was restored elsewhere. A database that does not say which cluster it is in is
-// known by its own number alone.
-func (v *view) journalName() string {
+// known by its own number alone. All servers have to come to the same name: one that could not
+// ask has none.
+func (v *view) journalName() (string, error) {
 	var cluster, place string
 	if err := v.row(`SELECT d.oid || '.' || current_schema()::regnamespace::oid FROM pg_database d WHERE d.datname = current_database()`).Scan(&place); err != nil {
-		return ""
+		return "", err
 	}
-	if err := v.row(`SELECT system_identifier::text FROM pg_control_system()`).Scan(&cluster); err != nil {
+	switch err := v.row(`SELECT system_identifier::text FROM pg_control_system()`).Scan(&cluster); {
+	case state(err) != "" && !away(err):
 		v.db.log.Debug("the cluster has no name", "err", err)
+	case err != nil:
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(cluster + "." + place))
-	return hex.EncodeToString(sum[:5])
+	return hex.EncodeToString(sum[:5]), nil
 }
 
 // listen opens a connection that is told what happens.
