@@ -177,9 +177,13 @@ func (h *history) trouble() {
 	}
 	if h.random.IntN(4) == 0 {
 		h.databaseEnded = true
-		h.fault("database ended")
+		what, away := "database ended", time.Duration(h.random.IntN(2000))*time.Millisecond
+		if h.random.IntN(3) == 0 {
+			what, away = "database ended for long", longer
+		}
+		h.fault(what)
 		h.r.db.Stop()
-		time.Sleep(time.Duration(h.random.IntN(2000)) * time.Millisecond)
+		time.Sleep(away)
 		h.r.db.Restart(h.r.t)
 	}
 	all.Wait()
