@@ -15,6 +15,7 @@ package commit
 import (
 	"context"
 	"errors"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -64,6 +65,36 @@ func (tx *Tx) Then(do func()) { tx.then = append(tx.then, do) }
 // mostRuns is how often a change is made at most that the store undid each time.
 const mostRuns = 5
 
+// lookEvery is how often those who wait for another commit look whether it can end at all.
+const lookEvery = 100 * time.Millisecond
+
+// await waits until it is the caller's turn. What is not patient does not wait for another that
+// waits for the store.
+func (w *Writer) await(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case w.turn <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-look.C:
+		}
+		if _, patient := store.Patience(ctx); patient {
+			continue
+		}
+		if err := w.sick(); errors.Is(err, store.ErrAway) {
+			return err
+		}
+	}
+}
+
 // Commit runs change in one transaction and, once that is committed, publishes the
 // events it collected. The error is that of change or of the store; in that case
 // nothing has changed and nothing was published. Cancelling ctx ends the wait for
@@ -72,10 +103,8 @@ const mostRuns = 5
 // If the store says that nothing of the transaction is stored ([store.ErrUndone]), change
 // runs again: what it did outside of the Tx has to be the same each time.
 func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
-	select {
-	case w.turn <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := w.await(ctx); err != nil {
+		return err
 	}
 	defer func() { <-w.turn }()
 	var tx *Tx

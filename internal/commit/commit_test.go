@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -141,5 +142,40 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	close(end)
 	if err := <-first; err != nil {
 		t.Error(err)
+	}
+}
+
+// ill is a store that cannot be reached.
+type ill struct{ store.Health }
+
+func (ill) Trouble() error { return store.ErrAway }
+
+// While a commit that is patient waits for a store that is away, others are refused rather than
+// kept waiting. Others that are patient wait.
+func TestCommitWhileAnotherWaitsForTheStore(t *testing.T) {
+	r := open(t)
+	st := *r.store
+	st.Health = ill{st.Health}
+	w := commit.New(&st, r.bus)
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- w.Commit(t.Context(), func(*commit.Tx) error { close(begun); <-end; return nil })
+	}()
+	<-begun
+	err := w.Commit(t.Context(), func(*commit.Tx) error { t.Error("it ran"); return nil })
+	if !errors.Is(err, store.ErrAway) {
+		t.Errorf("one that is not patient: %v", err)
+	}
+	go func() { done <- w.Commit(store.Patient(t.Context()), func(*commit.Tx) error { return nil }) }()
+	select {
+	case err := <-done:
+		t.Errorf("one that is patient ended before its turn: %v", err)
+	case <-time.After(300 * time.Millisecond): // longer than it is looked for trouble
+	}
+	close(end)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }

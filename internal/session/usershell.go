@@ -86,7 +86,7 @@ func (c *userCall) begin(ctx context.Context) (*Run, error) {
 
 // userRun runs the call, then answers what was asked in the meantime.
 func (r *runner) userRun(j *work, c *userCall) {
-	out, err := c.run(j.ctx)
+	out, err := c.run(store.Patient(j.ctx)) // like a turn, it was done already
 	if !j.settle(out, err) {
 		j.turns()
 	}
@@ -122,7 +122,7 @@ func (c *userCall) run(ctx context.Context) (turn.Outcome, error) {
 	undo := c.beforeShell(ctx)
 	res, err := c.do(ctx, p, call)
 	changed := c.shellChanges(ctx, undo, m)
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	save, done := turn.Saving(ctx)
 	defer done()
 	span := lathe.Span{Start: now, End: c.r.s.opts.Now()}
 	end := call

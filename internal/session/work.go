@@ -77,7 +77,7 @@ func (r *runner) serve(all []*waiting) {
 // the loop has looked for the last time.
 func (j *work) turns() {
 	for {
-		out, err := j.r.oneTurn(j.ctx)
+		out, err := j.r.oneTurn(store.Patient(j.ctx)) // what it has done so far was paid for
 		if j.settle(out, err) {
 			return
 		}

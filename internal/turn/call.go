@@ -128,7 +128,7 @@ func (r *running) run(ctx context.Context, after []<-chan struct{}) {
 
 // settleLate records how a call ended, on a context that outlives the turn.
 func (r *running) settleLate(ctx context.Context, res tool.Result, err error) {
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	if err := r.settle(save, res, err); err != nil {
 		r.s.Logger.Error("a tool result could not be recorded", "session", r.s.Session.ID, "tool", r.name, "err", err)

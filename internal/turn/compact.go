@@ -75,7 +75,7 @@ func (t *Turn) compaction(ctx context.Context, who cast, c compaction) (failure 
 	}
 	done, failure, err := t.carryOut(ctx, &compactor{draft: d, compaction: c, load: l})
 	if !done {
-		save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		save, cancel := Saving(ctx)
 		defer cancel()
 		err = errors.Join(err, t.Context.Compacting(save, false))
 	}
@@ -405,7 +405,7 @@ func (s *step) refusedForSize(failure lathe.Failure) bool {
 // endRefused closes the answer to a request that was refused for its size. It stays as a failed
 // attempt, and the step is repeated after a compaction.
 func (s *step) endRefused(ctx context.Context, failure lathe.Failure) (stepResult, error) {
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	if _, err := s.dropAttempt(save); err != nil {
 		return stepResult{}, err
@@ -430,7 +430,7 @@ func (t *Turn) failRefused(ctx context.Context, failure lathe.Failure) error {
 	msg, info := *last, *last.Info.(*lathe.Assistant)
 	info.Error = failure
 	msg.Info = &info
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	if err := t.Log.Commit(save, Change{Message: &msg}); err != nil {
 		return err

@@ -13,6 +13,23 @@ import (
 // saveTime bounds what is still recorded after a turn was cancelled.
 const saveTime = 5 * time.Second
 
+// Saving returns a context for what is recorded even if ctx is cancelled; from then on there
+// are some seconds for it. Until then it waits for the store, as all of the turn does.
+func Saving(ctx context.Context) (context.Context, context.CancelFunc) {
+	save, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(saveTime):
+			cancel(context.DeadlineExceeded)
+		case <-save.Done():
+		}
+	})
+	return save, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 // stepResult says how a step ended.
 type stepResult struct {
 	stop    bool
@@ -245,7 +262,7 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	case eff.changed != nil:
 		// A part that ends while the turn is being aborted no longer counts as open: end would not
 		// find it, and what was shown of it would be lost.
-		save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		save, done := Saving(ctx)
 		defer done()
 		return s.record(save, append(changed, eff.changed)...)
 	case eff.call != nil:
@@ -268,7 +285,7 @@ func (s *step) account(fin llm.Finish) {
 // a context that outlives a cancelled turn. No tool runs any more.
 func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, error) {
 	now, patch := s.changes(ctx)
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	s.mu.Lock()
 	changed := s.fold.closeOpen()
@@ -351,7 +368,7 @@ func (t *Turn) failEarly(ctx context.Context, user *lathe.Message, failure lathe
 			Cwd: t.Session.Directory, Root: t.Session.Directory, Completed: now, Error: failure,
 		},
 	}
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	if err := t.Log.Commit(save, Change{Message: &msg}); err != nil {
 		return stepResult{}, err

@@ -124,7 +124,7 @@ func (t *Turn) askToGoOn(ctx context.Context, user *lathe.Message, tasks []*lath
 	m := lathe.Message{ID: t.IDs.Message(), SessionID: t.Session.ID, Created: now, Info: &info}
 	p := lathe.Part{ID: t.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID,
 		Body: &lathe.Text{Text: prompt.AfterSubtask(), Synthetic: true, Time: lathe.Span{Start: now, End: now}}}
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	save, done := Saving(ctx)
 	defer done()
 	if err := t.Log.Commit(save, Change{Message: &m}, Change{Part: &p}); err != nil {
 		return err

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,23 +64,52 @@ const (
 )
 
 // retry calls do until it succeeds, fails for another reason than that the database
-// cannot be reached, or the time for that is over.
+// cannot be reached, or the time for that is over. A patient call has more of it.
 func (c *core) retry(ctx context.Context, do func(context.Context) error) error {
 	limit := time.NewTimer(c.wait)
 	defer limit.Stop()
+	hurry, patient := store.Patience(ctx)
+	longer := false
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		err := do(ctx)
 		if err == nil || !away(err) {
 			return err
 		}
+		left := c.most - c.absence.silent()
 		select {
 		case <-time.After(wait):
 		case <-limit.C:
-			return err
+			if longer || !patient || left <= 0 {
+				return err
+			}
+			longer = true
+			c.note(c.explain(err)) // others are told instead of waiting as long
+			limit.Reset(left)
+		case <-hurry:
+			if longer {
+				return err
+			}
+			hurry, patient = nil, false
 		case <-ctx.Done():
 			return err
 		}
 	}
+}
+
+// waits reports whether a call that could not begin is to be made again: it is patient, and the time
+// for that is not over.
+func (c *core) waits(ctx context.Context, err error) bool {
+	_, patient := store.Patience(ctx)
+	return patient && errors.Is(err, store.ErrAway) && c.absence.silent() < c.most
+}
+
+// settling returns a context that bounds how long it is asked what became of a transaction.
+func (c *core) settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := maxWork
+	if _, patient := store.Patience(ctx); patient {
+		limit += c.most
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
 // begun is a connection with a transaction that has begun.

@@ -122,8 +122,10 @@ func (tx *tx) take(free int, doing []int64, limits map[string]int) (taken []stor
 	if _, err := tx.exec(lockWork); err != nil {
 		return nil, err
 	}
-	if err := tx.rescue(doing); err != nil {
-		return nil, err
+	if !tx.db.absence.recent() {
+		if err := tx.rescue(doing); err != nil {
+			return nil, err
+		}
 	}
 	self := tx.db.heart.self
 	taken, err = tx.taking(`SELECT w.n FROM work w WHERE ended IS NULL AND taker = '' AND session IN
@@ -161,8 +163,10 @@ func (c crew) Adopt(ctx context.Context, here func(directory string) bool, doing
 		if _, err := tx.exec(lockWork); err != nil {
 			return err
 		}
-		if err := tx.rescue(doing); err != nil {
-			return err
+		if !c.absence.recent() {
+			if err := tx.rescue(doing); err != nil {
+				return err
+			}
 		}
 		taken, err = tx.taking(`SELECT w.n FROM work w WHERE root = '' AND ended IS NULL AND taker = '' AND directory = ANY($3)`, c.heart.self.ID, c.heart.self.Name, dirs)
 		return err
@@ -189,7 +193,7 @@ const nextWork = `SELECT w.n FROM work w WHERE w.ended IS NULL AND w.taker = ''
 
 // rescue gives work back whose worker is gone, once what that worker had open in the
 // session is closed. What must not be done again ends without an answer, and so does what
-// no worker survived.
+// no worker survived. Nobody knows shortly after an [absence] who is gone.
 func (tx *tx) rescue(doing []int64) error {
 	const lost = `w.ended IS NULL AND w.taker <> '' AND (w.taker = $1 AND NOT w.n = ANY($2) OR NOT ` + livingTaker + `)
 		AND NOT EXISTS (SELECT 1 FROM lease l JOIN session s ON s.n = l.session WHERE s.id = w.session AND l.owner = w.taker)`

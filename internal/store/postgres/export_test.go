@@ -27,3 +27,17 @@ const Oldest = oldest
 func (d *DB) BoundIdle(idle time.Duration) {
 	d.number = beginning(d.pool.Config().ConnConfig, idle)
 }
+
+// Absent has the server find that it could not reach the database for some time.
+func (d *DB) Absent(since time.Duration) {
+	d.absence.mu.Lock()
+	defer d.absence.mu.Unlock()
+	d.absence.seen, d.absence.until = time.Now().Add(-since), time.Time{}
+}
+
+// Back ends what others are excused for.
+func (d *DB) Back() {
+	d.absence.mu.Lock()
+	defer d.absence.mu.Unlock()
+	d.absence.until = time.Time{}
+}

@@ -264,11 +264,19 @@ func (f follower) Between(ctx context.Context, after, upTo int64) (facts []store
 
 // Abandoned implements [store.Journal].
 func (f follower) Abandoned(ctx context.Context) (ids []lathe.SessionID, err error) {
-	rows, err := f.pool.Query(ctx, `SELECT s.id FROM lease l JOIN session s ON s.n = l.session LEFT JOIN owner o ON o.id = l.owner
+	rows, err := f.pool.Query(ctx, `SELECT s.id, `+lateness+` FROM lease l JOIN session s ON s.n = l.session LEFT JOIN owner o ON o.id = l.owner
 		WHERE o.expires IS NULL OR o.expires < clock_timestamp()`)
-	if err == nil {
-		ids, err = pgx.CollectRows(rows, pgx.RowTo[lathe.SessionID])
+	if err != nil {
+		return nil, f.explain(err)
 	}
+	var id lathe.SessionID
+	var late *int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &late}, func() error {
+		if f.absence.gone(late) {
+			ids = append(ids, id)
+		}
+		return nil
+	})
 	return ids, f.explain(err)
 }
 
@@ -315,6 +323,7 @@ func (f follower) start(ctx context.Context) error {
 		})
 		if err == nil {
 			f.journal.begin(name, n)
+			f.absence.begin()
 			return nil
 		}
 		if pause(ctx, lookEvery); ctx.Err() != nil {
@@ -465,6 +474,9 @@ func (f follower) look(ctx context.Context, take func(func(context.Context) ([]s
 			}
 		}
 		more, err := f.stored(ctx, &h)
+		if err == nil {
+			f.absence.answered()
+		}
 		return append(facts, more...), err
 	})
 	if err != nil && ctx.Err() == nil {

@@ -34,6 +34,7 @@ func (h *heart) beat(ctx context.Context) error {
 	_, err := h.db.pool.Exec(ctx, `INSERT INTO owner (id, name, expires) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond')
 		ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, h.self.ID, h.self.Name, h.life.Microseconds())
 	if err == nil {
+		h.db.absence.answered()
 		h.mu.Lock()
 		h.beaten = time.Now()
 		h.mu.Unlock()
@@ -276,14 +277,15 @@ func (s leases) BreakLease(ctx context.Context, session lathe.SessionID) error {
 }
 
 // holder returns who holds a lease; nobody holds one whose owner was not heard of for
-// too long.
+// too long, see [absence].
 func (v *view) holder(session lathe.SessionID) (h store.Holder, living bool, err error) {
-	err = v.row(`SELECT l.owner, l.name, o.expires IS NOT NULL AND o.expires > clock_timestamp()
-		FROM session s JOIN lease l ON l.session = s.n LEFT JOIN owner o ON o.id = l.owner WHERE s.id = $1`, session).Scan(&h.ID, &h.Name, &living)
+	var late *int64
+	err = v.row(`SELECT l.owner, l.name, `+lateness+`
+		FROM session s JOIN lease l ON l.session = s.n LEFT JOIN owner o ON o.id = l.owner WHERE s.id = $1`, session).Scan(&h.ID, &h.Name, &late)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return store.Holder{}, false, nil
 	}
-	if err != nil || !living {
+	if err != nil || v.db.absence.gone(late) {
 		return store.Holder{}, false, err
 	}
 	return h, true, nil

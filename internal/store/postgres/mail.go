@@ -102,15 +102,14 @@ func (m mail) Send(ctx context.Context, to store.Owner, body []byte) (answer []b
 
 // answer looks for an answer; over says that none is to be waited for any more.
 func (m mail) answer(ctx context.Context, n int64, at time.Time, to store.Owner) (answer []byte, over bool, err error) {
-	var living bool
-	err = m.pool.QueryRow(ctx, `SELECT answer, EXISTS (SELECT 1 FROM owner WHERE id = $2 AND expires > clock_timestamp()) FROM mail WHERE n = $1 AND at = $3`, n, to.ID, at).
-		Scan(&answer, &living)
+	var late *int64
+	err = m.pool.QueryRow(ctx, `SELECT answer, (SELECT `+lateness+` FROM owner o WHERE id = $2) FROM mail WHERE n = $1 AND at = $3`, n, to.ID, at).Scan(&answer, &late)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, true, store.ErrNotFound // swept away
 	case err != nil:
 		return nil, false, err
-	case answer == nil && living:
+	case answer == nil && !m.absence.gone(late):
 		return nil, false, nil
 	case answer == nil:
 		err = wrapped(lathe.CodeUnavailable, "look at the session, then try again", store.ErrAway, "%s ended while it was asked", to.Name)

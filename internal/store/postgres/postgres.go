@@ -53,6 +53,8 @@ type Options struct {
 	Life time.Duration
 	// Wait is how long a call waits for a database that cannot be reached; 0: 10 s.
 	Wait time.Duration
+	// Patience is how long a database may be away before a call with [store.Patient] fails, too; 0: 5 min.
+	Patience time.Duration
 	// Fault is called before each write is committed; an error it returns fails the
 	// write as the database would. For tests; may be nil.
 	Fault func() error
@@ -65,6 +67,8 @@ type Options struct {
 const (
 	defaultLife = 10 * time.Second
 	defaultWait = 10 * time.Second
+	// defaultPatience is more than a managed database needs to fail over.
+	defaultPatience = 5 * time.Minute
 	// conns is how many connections a server opens at most, unless the address says
 	// otherwise (pool_max_conns).
 	conns = 8
@@ -85,12 +89,14 @@ type core struct {
 	log    *slog.Logger
 	now    func() time.Time
 	wait   time.Duration
+	most   time.Duration // that a patient call waits
 	fault  func() error
 	packer codec.Packer
 
 	trouble atomic.Pointer[error] // see health
 	utf8    atomic.Bool           // any text can be told, not only ASCII
 	heart   heart
+	absence absence
 	shown   progress
 	journal journal
 	commits atomic.Int64 // that had events
@@ -103,7 +109,7 @@ type core struct {
 // of a newer lathe are refused and left alone. It waits no longer than o.Wait for a
 // database that does not answer.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	c := &core{log: o.Log, now: o.Now, wait: o.Wait, fault: o.Fault, woken: make(chan struct{}, 1)}
+	c := &core{log: o.Log, now: o.Now, wait: o.Wait, most: o.Patience, fault: o.Fault, woken: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -112,6 +118,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	if c.wait == 0 {
 		c.wait = defaultWait
+	}
+	if c.most == 0 {
+		c.most = defaultPatience
 	}
 	if o.Life == 0 {
 		o.Life = defaultLife
@@ -122,6 +131,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	c.journal.open = map[lathe.PartID]growing{}
 	c.heart = heart{db: c, self: store.Owner{ID: rand.Text(), Name: clean(o.Name)}, life: o.Life, held: map[lathe.SessionID]*lease{}}
+	c.absence.life = o.Life
 	if err := c.connect(ctx, o); err != nil {
 		return nil, err
 	}

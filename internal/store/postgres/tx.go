@@ -55,17 +55,27 @@ func (v *view) rows(scan func(pgx.Row) error, query string, args ...any) error {
 
 // read runs fn on a snapshot.
 func (c *core) read(ctx context.Context, fn func(*view) error) error {
+	for {
+		begun, err := c.tryRead(ctx, fn)
+		if begun || !c.waits(ctx, err) {
+			return err
+		}
+	}
+}
+
+func (c *core) tryRead(ctx context.Context, fn func(*view) error) (begun bool, err error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
 	p, err := c.open(ctx, false)
 	if err != nil {
-		return c.cancelled(ctx, err)
+		return false, c.cancelled(ctx, err)
 	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
 	defer p.end(work)
-	return c.explain(fn(&view{db: c, ctx: work, q: p}))
+	err = c.explain(fn(&view{db: c, ctx: work, q: p}))
+	return p.begun, err
 }
 
 // glance is read for what is mostly one statement, which needs no transaction. fn may be
@@ -167,14 +177,23 @@ func (c *core) attempt(ctx context.Context, fn func(*tx) error) error {
 }
 
 func (c *core) transact(ctx context.Context, fn func(*tx) error, sure bool) error {
+	for {
+		begun, err := c.tryTransact(ctx, fn, sure)
+		if begun || !c.waits(ctx, err) {
+			return err
+		}
+	}
+}
+
+func (c *core) tryTransact(ctx context.Context, fn func(*tx) error, sure bool) (begun bool, err error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
 	p, err := c.open(ctx, true)
 	if err != nil {
 		err = c.cancelled(ctx, err)
 		c.note(err)
-		return err
+		return false, err
 	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWork)
 	defer cancel()
@@ -187,15 +206,16 @@ func (c *core) transact(ctx context.Context, fn func(*tx) error, sure bool) erro
 		for _, m := range tx.mine {
 			m.forget()
 		}
-		return err
+		return p.begun, err
 	}
+	c.absence.answered()
 	for _, m := range tx.mine {
 		m.keep()
 	}
 	for _, f := range tx.after {
 		f(work)
 	}
-	return nil
+	return true, nil
 }
 
 // undone says of an error after which nothing is stored that the transaction may be run again:
@@ -268,7 +288,7 @@ func (tx *tx) commit() error {
 
 // outcome asks what became of the transaction when its answer was lost.
 func (tx *tx) outcome(lost error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tx.ctx), maxWork)
+	ctx, cancel := tx.db.settling(tx.ctx)
 	defer cancel()
 	tx.pipe.end(ctx) // there may be no second connection
 	err := tx.db.outcome(ctx, tx.pipe.id)

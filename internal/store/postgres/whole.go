@@ -48,7 +48,7 @@ func (tx *tx) commitWhole(m *memory) error {
 
 // wholeOutcome finds out what became of the transaction when its answer was lost.
 func (tx *tx) wholeOutcome(m *memory, lost error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tx.ctx), maxWork)
+	ctx, cancel := tx.db.settling(tx.ctx)
 	defer cancel()
 	tx.pipe.end(ctx) // there may be no second connection
 	if err := m.lease.renew(ctx); err != nil {

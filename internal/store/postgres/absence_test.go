@@ -1,0 +1,138 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/postgres"
+	"lathe/internal/store/postgres/pgtest"
+	"lathe/internal/store/storetest"
+)
+
+// After a time in which nobody reached the database, the first server that is back takes nothing
+// from others that are not: neither their sessions nor their work. Who was gone before, or does not
+// come back, is gone.
+func TestTheOthersMayComeBack(t *testing.T) {
+	url := pgtest.Schema(t)
+	const ses = lathe.SessionID("ses_1")
+	ctx := t.Context()
+	first, s := worker(t, postgres.Options{URL: url, Life: time.Minute}, 1, "/a")
+	other, far := worker(t, postgres.Options{URL: url, Life: time.Hour}, 1, "/a")
+	must(t, far.CreateSession(ctx, storetest.Session(string(ses))))
+	_, err := far.Acquire(ctx, ses, other.Self())
+	must(t, err)
+	work := add(t, far, store.Work{Session: "ses_2", Directory: "/a", Root: "/a"})
+	if _, taken := sessions(t, far, 1, nil, nil); len(taken) != 1 {
+		t.Fatal("its work was not taken")
+	}
+	must(t, other.Forget(ctx)) // for a minute
+	gone := func(when string, want bool) {
+		t.Helper()
+		abandoned, err := s.Journal.Abandoned(ctx)
+		must(t, err)
+		_, held, err := s.Holder(ctx, ses)
+		must(t, err)
+		if held == want || slices.Contains(abandoned, ses) != want {
+			t.Errorf("%s: held %v, abandoned %v, want it gone: %v", when, held, abandoned, want)
+		}
+	}
+
+	gone("without an absence", true)
+	first.Absent(30 * time.Second)
+	gone("before the absence", true)
+	first.Absent(2 * time.Minute)
+	gone("since the absence", false)
+	if _, err := s.Acquire(ctx, ses, first.Self()); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("its session was taken: %v", err)
+	}
+	if _, err := s.Recover(ctx, ses, first.Self()); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("its session was closed: %v", err)
+	}
+	if _, taken := sessions(t, s, 1, nil, nil); len(taken) > 0 {
+		t.Errorf("its work was taken: %v", taken)
+	}
+
+	first.Back()
+	gone("when all had the time to come back", true)
+	if _, taken := sessions(t, s, 1, nil, nil); !cmp.Equal(taken, []int64{work}) {
+		t.Errorf("taken: %v, want %d", taken, work)
+	}
+	if _, err := s.Recover(ctx, ses, first.Self()); err != nil {
+		t.Errorf("its session was not closed: %v", err)
+	}
+}
+
+// Patient calls wait for a database that is away for longer than others do, who are told meanwhile
+// that it is. They end when nobody waits for them any more, and when it stays away.
+func TestPatientCalls(t *testing.T) {
+	server := pgtest.Start(t)
+	_, s := open(t, postgres.Options{URL: server.URL(), Wait: 50 * time.Millisecond, Patience: time.Hour})
+	_, hasty := open(t, postgres.Options{URL: server.URL(), Wait: 50 * time.Millisecond, Patience: 200 * time.Millisecond})
+	must(t, s.CreateSession(t.Context(), storetest.Session("ses_before")))
+	must(t, hasty.CreateSession(t.Context(), storetest.Session("ses_too")))
+	server.Stop()
+
+	stopped, stop := context.WithCancel(t.Context())
+	calls := map[string]func() error{
+		"write":   func() error { return s.CreateSession(store.Patient(t.Context()), storetest.Session("ses_after")) },
+		"read":    func() error { _, err := s.Session(store.Patient(t.Context()), "ses_before"); return err },
+		"history": func() error { _, err := s.TurnTail(store.Patient(t.Context()), "ses_before"); return err },
+	}
+	done := make(chan error, len(calls))
+	for name, call := range calls {
+		go func() {
+			err := call()
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			done <- err
+		}()
+	}
+	ended := make(chan error)
+	go func() {
+		ended <- s.CreateSession(context.WithoutCancel(store.Patient(stopped)), storetest.Session("ses_never"))
+	}()
+	for s.Trouble() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := s.CreateSession(t.Context(), storetest.Session("ses_never")); !errors.Is(err, store.ErrAway) {
+		t.Errorf("a call that is not patient: %v", err)
+	}
+	if err := hasty.CreateSession(store.Patient(t.Context()), storetest.Session("ses_never")); !errors.Is(err, store.ErrAway) {
+		t.Errorf("a call whose patience is over: %v", err)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("while it is away: %v", err)
+	case err := <-ended:
+		t.Errorf("a call that nobody has stopped yet: %v", err)
+	default:
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, store.ErrAway) {
+		t.Errorf("a call that was stopped: %v", err)
+	}
+	server.Restart(t)
+	for range calls {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Trouble(); err != nil {
+		t.Errorf("trouble after it came back: %v", err)
+	}
+	if _, err := s.Session(t.Context(), "ses_after"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Session(t.Context(), "ses_never"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what failed: %v", err)
+	}
+}
