@@ -13,6 +13,7 @@ import (
 	"lathe/internal/people"
 	"lathe/internal/store"
 	"lathe/internal/turn"
+	"lathe/internal/window"
 )
 
 // Summarize compacts a session now and returns when that is done. The model writes the summary;
@@ -163,11 +164,27 @@ func (c *compactions) pruned(_ context.Context, results int, freed int64) {
 	c.r.window.Pruned(freed)
 }
 
+// mostInstalls is how often a compaction is stored at most while the store comes and goes.
+const mostInstalls = 5
+
 // install stores a compaction in one transaction: the messages, the boundary, the ledger and a
 // newly made system prompt. Messages that arrived while the summary was being written stay word for
 // word.
 func (c *compactions) install(ctx context.Context, out *turn.Compacted) ([]lathe.Message, error) {
 	fresh := c.r.window.Renew(ctx)
+	for run := 1; ; run++ {
+		arrived, err := c.tryInstall(store.Hasty(ctx), out, fresh)
+		if _, patient := store.Patience(ctx); !patient || !errors.Is(err, store.ErrAway) || run == mostInstalls {
+			return arrived, err
+		}
+		// The summary was paid for. It is waited without the session's lock, which stopping it takes.
+		if _, err := c.r.s.opts.Store.Session(ctx, c.r.current().ID); err != nil {
+			return nil, fmt.Errorf("store the compaction: %w", err)
+		}
+	}
+}
+
+func (c *compactions) tryInstall(ctx context.Context, out *turn.Compacted, fresh window.Frozen) ([]lathe.Message, error) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	arrived := c.r.arrived

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/session"
+	"lathe/internal/store"
 )
 
 const smallWindow = `{"provider":{"script":{"models":{"m":{"limit":{"context":20000,"output":6000}}}}},"permission":"allow","compaction":{"prune":false}}`
@@ -419,5 +420,26 @@ func TestWindow(t *testing.T) {
 	}
 	if w.Parts[0].Name != "tool read" || w.Parts[0].Tokens < 1500 {
 		t.Errorf("largest part %+v", w.Parts[0])
+	}
+}
+
+// A compaction that meets a store which is away is stored when that is back: its summary was paid for.
+func TestCompactionWaitsForTheStore(t *testing.T) {
+	var p *play
+	p, _ = readerPlay(t, 12, func() say {
+		away := fmt.Errorf("no route: %w", store.ErrAway)
+		p.fault.Store(&away)
+		return say{text: goodSummary}
+	})
+	p.once = true
+	id := p.session()
+	if out := p.prompt(id, session.Prompt{}, "Read all files."); out.Failure != nil {
+		t.Fatal(out.Failure)
+	}
+	if p.fault.Load() != nil {
+		t.Fatal("the store was not away")
+	}
+	if view := prompt.View(p.tail(id)); prompt.Mark(&view[0]) == nil || !strings.Contains(said(prompt.Messages(view)), goodSummary) {
+		t.Error("the compaction is not stored")
 	}
 }

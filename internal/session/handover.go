@@ -119,6 +119,7 @@ func (r *runner) leaves(ctx context.Context) bool {
 	if !have || len(r.s.helpers.of(r.current().ID)) > 0 {
 		return false
 	}
+	ctx = store.Hasty(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.work == nil || !r.work.movable(to) {

@@ -55,6 +55,7 @@ type Prompt struct {
 // the same MessageID is not stored again: the stored one counts, and the run is
 // the one that answers it.
 func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*lathe.Message, *Run, error) {
+	ctx = store.Hasty(ctx) // the session's lock is held meanwhile
 	r, err := s.runner(ctx, id)
 	if err != nil {
 		return nil, nil, err

@@ -12,6 +12,15 @@ func Patient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, patience{}, ctx.Done())
 }
 
+// Hasty returns a context for calls that do not wait longer than others though ctx is patient:
+// somebody else waits for them.
+func Hasty(ctx context.Context) context.Context {
+	if _, patient := Patience(ctx); !patient {
+		return ctx
+	}
+	return context.WithValue(ctx, patience{}, nil)
+}
+
 // Patience reports whether a call is to wait for a store that cannot be reached, and returns what is
 // closed when it is not any more.
 func Patience(ctx context.Context) (hurry <-chan struct{}, patient bool) {

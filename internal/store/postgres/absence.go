@@ -39,7 +39,10 @@ func (a *absence) answered() {
 	}
 	now := time.Now()
 	if now.Sub(a.seen) > awayAfter {
-		a.from, a.until = a.seen, now.Add(a.life)
+		if a.seen.After(a.until) { // else it was back for too short a time for the others
+			a.from = a.seen
+		}
+		a.until = now.Add(a.life)
 	}
 	a.seen = now
 }

@@ -1,9 +1,11 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -48,6 +50,7 @@ func TestTheOthersMayComeBack(t *testing.T) {
 	gone("without an absence", true)
 	first.Absent(30 * time.Second)
 	gone("before the absence", true)
+	first.Back()
 	first.Absent(2 * time.Minute)
 	gone("since the absence", false)
 	if _, err := s.Acquire(ctx, ses, first.Self()); !errors.Is(err, store.ErrBusy) {
@@ -59,6 +62,9 @@ func TestTheOthersMayComeBack(t *testing.T) {
 	if _, taken := sessions(t, s, 1, nil, nil); len(taken) > 0 {
 		t.Errorf("its work was taken: %v", taken)
 	}
+
+	first.Absent(7 * time.Second) // it was back for a moment
+	gone("since two absences", false)
 
 	first.Back()
 	gone("when all had the time to come back", true)
@@ -135,4 +141,46 @@ func TestPatientCalls(t *testing.T) {
 	if _, err := s.Session(t.Context(), "ses_never"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("what failed: %v", err)
 	}
+}
+
+// refusing is a connection that is lost with whatever says a word.
+type refusing struct {
+	net.Conn
+	word []byte
+}
+
+func (c refusing) Write(b []byte) (int, error) {
+	if bytes.Contains(b, c.word) {
+		_ = c.Close()
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// A patient call that loses its connection each time ends, though the database answers others.
+func TestPatienceIsBounded(t *testing.T) {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return refusing{conn, []byte("ses_never")}, err
+	}
+	_, s := open(t, postgres.Options{URL: pgtest.Schema(t), Dial: dial, Wait: 50 * time.Millisecond, Patience: 200 * time.Millisecond})
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			_ = s.Probe(ctx)
+		}
+	}()
+	if err := s.CreateSession(store.Patient(t.Context()), storetest.Session("ses_never")); !errors.Is(err, store.ErrAway) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Session(store.Patient(t.Context()), "ses_never"); !errors.Is(err, store.ErrAway) {
+		t.Errorf("a read: %v", err)
+	}
+	if _, err := s.TurnTail(store.Patient(t.Context()), "ses_never"); !errors.Is(err, store.ErrAway) {
+		t.Errorf("a snapshot: %v", err)
+	}
+	end()
+	<-done
 }

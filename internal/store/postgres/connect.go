@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -13,6 +14,23 @@ import (
 	"lathe"
 	"lathe/internal/store"
 )
+
+// A machine that is gone sends no answer, nor that there will be none.
+const (
+	// pingTime is how long a connection that was not used for a while may take to answer.
+	pingTime = 3 * time.Second
+	// deafTime is after how long a connection is given up whose other side acknowledges nothing. The
+	// system's own limit is a quarter of an hour.
+	deafTime = 20 * time.Second
+)
+
+// dialer opens connections to the database.
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: deafTime / 2, Interval: deafTime / 10, Count: 5},
+		Control:         deafAfter(deafTime),
+	}
+}
 
 // connect makes the pool. Connections are opened when they are needed.
 func (c *core) connect(ctx context.Context, o Options) error {
@@ -36,6 +54,8 @@ func (c *core) connect(ctx context.Context, o Options) error {
 		c.utf8.Store(conn.PgConn().ParameterStatus("server_encoding") == "UTF8")
 		return nil
 	}
+	conf.PingTimeout = pingTime
+	conf.ConnConfig.DialFunc = dialer().DialContext
 	if o.Dial != nil {
 		conf.ConnConfig.DialFunc = o.Dial
 	}
@@ -97,10 +117,11 @@ func (c *core) retry(ctx context.Context, do func(context.Context) error) error 
 }
 
 // waits reports whether a call that could not begin is to be made again: it is patient, and the time
-// for that is not over.
-func (c *core) waits(ctx context.Context, err error) bool {
+// for that is not over. That others reach the database says nothing of this call, which may be what
+// ends its connection each time.
+func (c *core) waits(ctx context.Context, since time.Time, err error) bool {
 	_, patient := store.Patience(ctx)
-	return patient && errors.Is(err, store.ErrAway) && c.absence.silent() < c.most
+	return patient && errors.Is(err, store.ErrAway) && max(c.absence.silent(), time.Since(since)) < c.most
 }
 
 // settling returns a context that bounds how long it is asked what became of a transaction.

@@ -32,7 +32,7 @@ func (d *DB) BoundIdle(idle time.Duration) {
 func (d *DB) Absent(since time.Duration) {
 	d.absence.mu.Lock()
 	defer d.absence.mu.Unlock()
-	d.absence.seen, d.absence.until = time.Now().Add(-since), time.Time{}
+	d.absence.seen = time.Now().Add(-since)
 }
 
 // Back ends what others are excused for.
@@ -41,3 +41,6 @@ func (d *DB) Back() {
 	defer d.absence.mu.Unlock()
 	d.absence.until = time.Time{}
 }
+
+// Dialer opens the connections to a database.
+var Dialer = dialer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -55,9 +56,9 @@ func (v *view) rows(scan func(pgx.Row) error, query string, args ...any) error {
 
 // read runs fn on a snapshot.
 func (c *core) read(ctx context.Context, fn func(*view) error) error {
-	for {
+	for since := time.Now(); ; {
 		begun, err := c.tryRead(ctx, fn)
-		if begun || !c.waits(ctx, err) {
+		if begun || !c.waits(ctx, since, err) {
 			return err
 		}
 	}
@@ -177,9 +178,9 @@ func (c *core) attempt(ctx context.Context, fn func(*tx) error) error {
 }
 
 func (c *core) transact(ctx context.Context, fn func(*tx) error, sure bool) error {
-	for {
+	for since := time.Now(); ; {
 		begun, err := c.tryTransact(ctx, fn, sure)
-		if begun || !c.waits(ctx, err) {
+		if begun || !c.waits(ctx, since, err) {
 			return err
 		}
 	}
