@@ -184,3 +184,35 @@ func TestPatienceIsBounded(t *testing.T) {
 	end()
 	<-done
 }
+
+// What a turn reads is read again wherever the connection is lost.
+func TestPatientReadsOverLostConnections(t *testing.T) {
+	url := pgtest.Schema(t)
+	_, sound := open(t, postgres.Options{URL: url})
+	must(t, sound.CreateSession(t.Context(), storetest.Session("ses_1")))
+	must(t, sound.AddMessage(t.Context(), &lathe.Message{ID: "msg_1", SessionID: "ses_1", Info: &lathe.User{}}))
+	ctx := store.Patient(t.Context())
+	for how, part := range parts {
+		cut := &cutter{part: part}
+		_, s := open(t, postgres.Options{URL: url, Dial: cut.dial})
+		for name, read := range map[string]func() (int, error){
+			"tail":    func() (int, error) { all, err := s.TurnTail(ctx, "ses_1"); return len(all), err },
+			"message": func() (int, error) { m, err := s.Message(ctx, "ses_1", "msg_1"); return int(m.Seq), err },
+			"messages": func() (n int, err error) {
+				for _, err = range s.Messages(ctx, "ses_1", store.MessageFilter{}) {
+					n++
+				}
+				return n, err
+			},
+		} {
+			for at, lost := int64(1), true; lost; at++ {
+				cut.left.Store(at)
+				n, err := read()
+				lost = cut.left.Swap(0) <= 0
+				if n != 1 || err != nil {
+					t.Errorf("%s, lost at message %d, of which %s arrives: %d, %v", name, at, how, n, err)
+				}
+			}
+		}
+	}
+}

@@ -25,6 +25,10 @@ const (
 	mostTries = 3
 )
 
+// unattended is the condition that this worker ($1) has work w and does it no more, because its end
+// could not be stored: it does only some ($2), or nothing, which is NULL.
+const unattended = `w.taker = $1 AND NOT w.n = ANY(coalesce($2::bigint[], '{}'))`
+
 // offer is what a worker offers.
 type offer struct {
 	directories []string
@@ -93,7 +97,7 @@ func (c crew) Withdraw(ctx context.Context) error {
 func (c crew) Take(ctx context.Context, free int, doing []int64, limits map[string]int) (taken []store.Work, err error) {
 	var some bool
 	var offered int
-	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM work w WHERE ended IS NULL AND (taker = '' OR NOT `+livingTaker+` OR taker = $1 AND NOT n = ANY($2))),
+	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM work w WHERE ended IS NULL AND (taker = '' OR NOT `+livingTaker+` OR `+unattended+`)),
 		(SELECT count(*) FROM offer WHERE owner = $1)`, c.heart.self.ID, doing).Scan(&some, &offered)
 	o := c.heart.offered()
 	removed := o != nil && offered < len(o.directories)
@@ -195,7 +199,7 @@ const nextWork = `SELECT w.n FROM work w WHERE w.ended IS NULL AND w.taker = ''
 // session is closed. What must not be done again ends without an answer, and so does what
 // no worker survived. Nobody knows shortly after an [absence] who is gone.
 func (tx *tx) rescue(doing []int64) error {
-	const lost = `w.ended IS NULL AND w.taker <> '' AND (w.taker = $1 AND NOT w.n = ANY($2) OR NOT ` + livingTaker + `)
+	const lost = `w.ended IS NULL AND w.taker <> '' AND (` + unattended + ` OR NOT ` + livingTaker + `)
 		AND NOT EXISTS (SELECT 1 FROM lease l JOIN session s ON s.n = l.session WHERE s.id = w.session AND l.owner = w.taker)`
 	self := tx.db.heart.self.ID
 	rows, err := tx.query(`UPDATE work w SET ended = clock_timestamp() WHERE (once OR tries >= $3) AND `+lost+` RETURNING n`, self, doing, mostTries-1)

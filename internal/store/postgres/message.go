@@ -203,7 +203,7 @@ func (s messages) HasPart(ctx context.Context, id lathe.PartID) (has bool, err e
 // Message implements [store.MessageReader].
 func (s messages) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
 	var found loaded
-	err := s.read(ctx, func(v *view) (err error) {
+	err := s.reread(ctx, func(v *view) (err error) {
 		found, err = v.load(session, `m.id = $2`, clean(string(id)), "")
 		return err
 	})
@@ -232,7 +232,7 @@ func (s messages) Messages(ctx context.Context, session lathe.SessionID, f store
 				want = min(page, left)
 			}
 			var found loaded
-			err := s.read(ctx, func(v *view) (err error) {
+			err := s.reread(ctx, func(v *view) (err error) {
 				found, err = v.load(session, `m.seq < $2 ORDER BY m.seq DESC LIMIT `+strconv.Itoa(want), before, "")
 				return err
 			})
@@ -267,7 +267,7 @@ func (s messages) TurnTail(ctx context.Context, session lathe.SessionID) ([]lath
 
 func (s messages) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
 	var found loaded
-	err := s.read(ctx, func(v *view) error {
+	err := s.reread(ctx, func(v *view) error {
 		var from int64
 		err := v.row(`SELECT b.seq FROM session s JOIN boundary b ON b.session = s.n WHERE s.id = $1
 			ORDER BY b.message DESC LIMIT 1`, session).Scan(&from)

@@ -142,6 +142,21 @@ func TestWorkIsFair(t *testing.T) {
 	}
 }
 
+// What a worker took and does no more, because its end could not be stored, is taken again, by itself
+// too when it does nothing else.
+func TestWorkWhoseEndWasLost(t *testing.T) {
+	_, s := worker(t, postgres.Options{URL: pgtest.Schema(t)}, 1, "/a")
+	n := add(t, s, store.Work{Session: "ses_1", Directory: "/a", Root: "/a"})
+	for range 2 {
+		if _, got := sessions(t, s, 1, nil, nil); !cmp.Equal(got, []int64{n}) {
+			t.Errorf("taken: %d, want %d", got, n)
+		}
+	}
+	if _, got := sessions(t, s, 1, []int64{n}, nil); got != nil {
+		t.Errorf("taken while it is done: %d", got)
+	}
+}
+
 // A limit of a directory holds for all workers together, however many choose at once.
 func TestWorkWithinLimits(t *testing.T) {
 	url := pgtest.Schema(t)

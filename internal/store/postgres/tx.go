@@ -56,9 +56,19 @@ func (v *view) rows(scan func(pgx.Row) error, query string, args ...any) error {
 
 // read runs fn on a snapshot.
 func (c *core) read(ctx context.Context, fn func(*view) error) error {
+	return c.reading(ctx, fn, false)
+}
+
+// reread is read for an fn that may run several times: a patient call whose connection is lost on
+// the way makes it again.
+func (c *core) reread(ctx context.Context, fn func(*view) error) error {
+	return c.reading(ctx, fn, true)
+}
+
+func (c *core) reading(ctx context.Context, fn func(*view) error, again bool) error {
 	for since := time.Now(); ; {
 		begun, err := c.tryRead(ctx, fn)
-		if begun || !c.waits(ctx, since, err) {
+		if begun && !again || !c.waits(ctx, since, err) {
 			return err
 		}
 	}
