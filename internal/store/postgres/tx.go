@@ -120,13 +120,14 @@ func (c *core) cancelled(ctx context.Context, err error) error {
 // tx is a [store.Tx].
 type tx struct {
 	view
-	pipe  *pipe
-	sure  bool                        // it has a mark, if it notes nothing
-	ended bool                        // COMMIT was sent: only the database knows what became of it
-	bold  bool                        // what this server remembers of sessions may be used
-	mine  map[lathe.SessionID]*memory // sessions whose leases it asked for
-	noted *noted                      // what goes to the journal; may be nil
-	after []func(context.Context)     // run once it is committed
+	pipe    *pipe
+	sure    bool                        // it has a mark, if it notes nothing
+	ended   bool                        // COMMIT was sent: only the database knows what became of it
+	faulted bool                        // by [Options.Fault], not by its connection
+	bold    bool                        // what this server remembers of sessions may be used
+	mine    map[lathe.SessionID]*memory // sessions whose leases it asked for
+	noted   *noted                      // what goes to the journal; may be nil
+	after   []func(context.Context)     // run once it is committed
 }
 
 // writer is a [store.Writer].
@@ -217,7 +218,7 @@ func (c *core) tryTransact(ctx context.Context, fn func(*tx) error, sure bool) (
 		for _, m := range tx.mine {
 			m.forget()
 		}
-		return p.begun, err
+		return p.begun || tx.faulted, err
 	}
 	c.absence.answered()
 	for _, m := range tx.mine {
@@ -246,6 +247,7 @@ func (tx *tx) run(fn func(*tx) error) error {
 	}
 	if tx.db.fault != nil {
 		if err := tx.db.fault(); err != nil {
+			tx.faulted = true
 			return fmt.Errorf("commit: %w", err)
 		}
 	}
